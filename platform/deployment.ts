@@ -3,7 +3,7 @@
 import { requireDeploymentHome } from './deployment-home.ts';
 import { requireDeploymentMark } from './deployment-mark.ts';
 import type { Keys } from './keys.ts';
-import type { BucketLocation } from './objects/location.ts';
+import { type BucketLocation, locationName } from './objects/location.ts';
 import type { Objects } from './objects/objects.ts';
 
 export interface DeploymentParts {
@@ -19,6 +19,5 @@ export async function requireDeployment(
   deploymentId: string,
 ): Promise<void> {
   if (bucket === null) return requireDeploymentHome(home, deploymentId);
-  const name = `s3://${bucket.bucket}/${bucket.prefix}`;
-  await requireDeploymentMark(objects, { deploymentId, keys, bucket: name });
+  await requireDeploymentMark(objects, { deploymentId, keys, bucket: locationName(bucket) });
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { bucketLocation, bucketLocationExample } from '../../platform/objects/location.ts';
+import { bucketLocation, bucketLocationExample, locationName } from '../../platform/objects/location.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { openObjects } from '../../platform/objects/open.ts';
 import { broken, ok, type Finding, type Patient } from './finding.ts';
@@ -15,10 +15,9 @@ export async function checkObjects({ env, home }: Pick<Patient, 'env' | 'home'>)
     const problem = parsed.error.issues.map(({ message }) => message).join(', ');
     return [broken('objects', `ROPEWALK_OBJECTS ${problem}`, `For example: ROPEWALK_OBJECTS=${bucketLocationExample}`)];
   }
-  const { bucket, prefix } = parsed.data;
   try {
     await tryAll(await openObjects({ bucket: parsed.data, home }), `ready/doctor-${randomUUID()}`);
-    return [ok('objects', `s3://${bucket}/${prefix}: writes, reads, lists, deletes and refuses to create twice`)];
+    return [ok('objects', `${locationName(parsed.data)}: writes, reads, lists, deletes and refuses to create twice`)];
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return [broken('objects', error.problem.message, error.problem.hint ?? '')];

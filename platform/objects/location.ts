@@ -1,11 +1,18 @@
 // Where the object store is: a bucket with its settings in one URL, so that API, Temporal workers and commands get the same.
 // s3://BUCKET/PREFIX?region=eu-central-1&endpoint=https://minio.example.com&pathStyle=true
+// gs://BUCKET/PREFIX
 import { z } from 'zod';
 
-export interface BucketLocation {
+export type BucketLocation = S3Location | GcsLocation;
+
+interface Common {
   bucket: string;
   /** Empty, or with a slash at its end. */
   prefix: string;
+}
+
+export interface S3Location extends Common {
+  kind: 's3';
   /** null: as the AWS SDK finds it (AWS_REGION, profile). */
   region: string | null;
   /** Of an S3-compatible server; null: AWS. */
@@ -13,6 +20,16 @@ export interface BucketLocation {
   /** The bucket is in the path of the URL instead of the host name, as many S3-compatible servers need. */
   pathStyle: boolean;
 }
+
+/** A bucket of Google Cloud Storage. */
+export interface GcsLocation extends Common {
+  kind: 'gs';
+  /** Of a private endpoint or an emulator; null: storage.googleapis.com. */
+  endpoint: string | null;
+}
+
+/** As it is written in ROPEWALK_OBJECTS, without settings. */
+export const locationName = ({ kind, bucket, prefix }: BucketLocation): string => `${kind}://${bucket}/${prefix}`;
 
 /** The variable ROPEWALK_OBJECTS. */
 export const bucketLocation = z.string().transform((text, context): BucketLocation => {
@@ -27,32 +44,49 @@ export const bucketLocationExample = 's3://my-bucket/ropewalk?region=eu-central-
 /** The location, or what is wrong with the text. */
 function parseLocation(text: string): BucketLocation | string {
   const url = URL.parse(text);
-  if (url === null || url.protocol !== 's3:') return 'must be s3://BUCKET/PREFIX';
+  if (url === null || (url.protocol !== 's3:' && url.protocol !== 'gs:'))
+    return 'must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX';
+  const isS3 = url.protocol === 's3:';
   if (url.username !== '' || url.password !== '') {
-    return 'must not contain credentials: the AWS SDK reads them from its environment, a profile or the instance role';
+    return isS3
+      ? 'must not contain credentials: the AWS SDK reads them from its environment, a profile or the instance role'
+      : 'must not contain credentials: they are Application Default Credentials';
   }
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host)) return 'must name a bucket after s3://';
+  const bucketName = isS3 ? /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/ : /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/;
+  if (!bucketName.test(url.host)) return `must name a bucket after ${url.protocol}//`;
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
   if (!/^([A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)?$/.test(prefix) || prefix.length > 200) {
     return 'must have a prefix of letters, digits, ".", "_" and "-", at most 200 characters';
   }
-  const settings = queryOf(url);
+  const settings = isS3 ? s3SettingsOf(url) : gcsSettingsOf(url);
   if (typeof settings === 'string') return settings;
   return { bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, ...settings };
 }
 
-function queryOf({ searchParams }: URL): Omit<BucketLocation, 'bucket' | 'prefix'> | string {
-  const unknown = [...searchParams.keys()].find((name) => !['region', 'endpoint', 'pathStyle'].includes(name));
-  if (unknown !== undefined) return `has an unknown setting ${unknown}: region, endpoint and pathStyle exist`;
+function s3SettingsOf({ searchParams }: URL): Omit<S3Location, 'bucket' | 'prefix'> | string {
+  const unknown = unknownIn(searchParams, ['region', 'endpoint', 'pathStyle']);
+  if (unknown !== null) return `has an unknown setting ${unknown}: region, endpoint and pathStyle exist`;
   const [region, endpoint, pathStyle] = [
     searchParams.get('region'),
     searchParams.get('endpoint'),
     searchParams.get('pathStyle') ?? 'false',
   ];
   if (region !== null && !/^[a-z0-9-]{2,40}$/.test(region)) return 'must have a region such as eu-central-1';
-  if (endpoint !== null && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    return 'must have an endpoint that is an http or https URL';
-  }
+  if (!isEndpoint(endpoint)) return wrongEndpoint;
   if (!/^(true|false)$/.test(pathStyle)) return 'must have pathStyle=true or pathStyle=false';
-  return { region, endpoint, pathStyle: pathStyle === 'true' };
+  return { kind: 's3', region, endpoint, pathStyle: pathStyle === 'true' };
 }
+
+function gcsSettingsOf({ searchParams }: URL): Omit<GcsLocation, 'bucket' | 'prefix'> | string {
+  const unknown = unknownIn(searchParams, ['endpoint']);
+  if (unknown !== null) return `has an unknown setting ${unknown}: with gs:// only endpoint exists`;
+  const endpoint = searchParams.get('endpoint');
+  return isEndpoint(endpoint) ? { kind: 'gs', endpoint } : wrongEndpoint;
+}
+
+const unknownIn = (settings: URLSearchParams, known: readonly string[]): string | null =>
+  [...settings.keys()].find((name) => !known.includes(name)) ?? null;
+
+const isEndpoint = (endpoint: string | null): boolean =>
+  endpoint === null || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '');
+const wrongEndpoint = 'must have an endpoint that is an http or https URL';

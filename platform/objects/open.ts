@@ -10,6 +10,10 @@ import type { Objects } from './objects.ts';
 /** Loads the SDK of a bucket only where one is configured. Makes no request. */
 export async function openObjects({ bucket, home }: { bucket: BucketLocation | null; home: string }): Promise<Objects> {
   if (bucket === null) return createDirectoryObjects(join(home, 'objects'));
+  if (bucket.kind === 'gs') {
+    const { createGcsObjects } = await import('./gcs.ts');
+    return createGcsObjects(bucket);
+  }
   const { createS3Objects } = await import('./s3.ts');
   return createS3Objects(bucket);
 }
@@ -17,6 +21,10 @@ export async function openObjects({ bucket, home }: { bucket: BucketLocation | n
 /** The content of files, in the same place. Makes no request. */
 export async function openFiles({ bucket, home }: { bucket: BucketLocation | null; home: string }): Promise<FileStore> {
   if (bucket === null) return createDirectoryFiles(join(home, 'objects'));
+  if (bucket.kind === 'gs') {
+    const { createGcsFiles } = await import('./gcs-files.ts');
+    return createGcsFiles(bucket);
+  }
   const { createS3Files } = await import('./s3-files.ts');
   return createS3Files(bucket);
 }

@@ -1,9 +1,9 @@
 // What S3, and servers that speak its protocol, refuse: each known code as a sentence with what to do. The only file that knows
 // these codes. Codes: AWS's list of S3 error responses; connection errors are Node's.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { BucketLocation } from './location.ts';
+import type { S3Location } from './location.ts';
 
-type Location = Pick<BucketLocation, 'bucket' | 'region' | 'endpoint'>;
+type Location = Pick<S3Location, 'bucket' | 'region' | 'endpoint'>;
 
 /** An error whose message says what S3 refused, why, and what to do; never a credential. What is no answer stays as it is. */
 export function s3Error(error: unknown, location: Location): unknown {

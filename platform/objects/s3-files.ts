@@ -6,12 +6,12 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { signedUrlSeconds } from '../../domain/file-limits.ts';
 import type { SignedFiles } from './files.ts';
 import { checkKey } from './key.ts';
-import type { BucketLocation } from './location.ts';
+import type { S3Location } from './location.ts';
 import { isMissingObject, s3Error } from './s3-errors.ts';
 import { createS3Client } from './s3.ts';
 
 /** Signing makes no request to the bucket. */
-export function createS3Files(location: BucketLocation, client: S3Client = createS3Client(location)): SignedFiles {
+export function createS3Files(location: S3Location, client: S3Client = createS3Client(location)): SignedFiles {
   const at = (key: string) => {
     checkKey(key);
     return { Bucket: location.bucket, Key: `${location.prefix}${key}` };

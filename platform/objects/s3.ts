@@ -9,12 +9,12 @@ import {
 } from '@aws-sdk/client-s3';
 
 import { checkKey, checkPrefix } from './key.ts';
-import type { BucketLocation } from './location.ts';
+import type { S3Location } from './location.ts';
 import type { Objects } from './objects.ts';
 import { isConflicting, isExisting, isMissingObject, s3Error } from './s3-errors.ts';
 
 /** Makes no request. Every error is a RopewalkError UNAVAILABLE that says what S3 refused. */
-export function createS3Objects(location: BucketLocation, client: S3Client = createS3Client(location)): Objects {
+export function createS3Objects(location: S3Location, client: S3Client = createS3Client(location)): Objects {
   const at = (key: string) => ({ Bucket: location.bucket, Key: `${location.prefix}${key}` });
   const explained = async <T>(request: Promise<T>): Promise<T> => {
     try {
@@ -88,7 +88,7 @@ export function createS3Objects(location: BucketLocation, client: S3Client = cre
 
 /** Without `credentials` the SDK's default chain applies: environment, profile, role of the host. */
 export const createS3Client = (
-  { region, endpoint, pathStyle }: BucketLocation,
+  { region, endpoint, pathStyle }: S3Location,
   credentials?: { accessKeyId: string; secretAccessKey: string },
 ): S3Client =>
   new S3Client({

@@ -1,4 +1,4 @@
-// Files in and out of batch jobs, with real agents and the command line: on a directory, and on a real S3 server behind a network
+// Files in and out of batch jobs, with real agents and the command line: on a directory, on the emulated Cloud Storage, and on a real S3 server behind a network
 // that stalls while an agent or the command line is killed in the middle of a transfer.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { checkObjects } from '../../ops/doctor/objects.ts';
 import { createClient, type ListedFile } from '../../sdk/client.ts';
 import { type CliResult, runCli } from '../cli/run-cli.ts';
+import { startGcpEmulator, type GcpEmulator } from '../emulator/gcp/emulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { agentPids } from '../support/kills.ts';
 import { findS3Server, startS3Server, type S3Server } from '../support/s3-server.ts';
@@ -152,6 +154,55 @@ describe('files of batch jobs, in a directory', () => {
   });
   describeFiles(() => setup);
 });
+
+describe('files of batch jobs, in a bucket of Cloud Storage', () => {
+  const bucket = 'ropewalk-files';
+  let emulator: GcpEmulator;
+  let env: Record<string, string>;
+  let setup: Setup;
+  beforeAll(async () => {
+    emulator = await startGcpEmulator();
+    await emulator.tell({ op: 'bucket', name: bucket });
+    await emulator.tell({ op: 'permit', permissions: await objectStorePermissions() });
+    const ROPEWALK_OBJECTS = `gs://${bucket}/files?endpoint=${emulator.url}`;
+    env = { ROPEWALK_OBJECTS, GCE_METADATA_HOST: new URL(emulator.url).host };
+    setup = await prepare(env);
+  });
+  afterAll(async () => {
+    await setup?.stack.stop();
+    await rm(setup?.place ?? '', { recursive: true, force: true });
+    await emulator?.stop();
+  });
+  describeFiles(() => setup);
+
+  it('holds every object of the deployment, with no more than the permissions of ops/gcp/object-store.json', async () => {
+    expect(await readdir(setup.stack.home)).not.toContain('objects');
+    const [used = []] = Object.values(await emulator.usedPermissions());
+    expect(used).toEqual(await objectStorePermissions());
+  });
+
+  it('is tried whole by ropewalk doctor', async () => {
+    vi.stubEnv('GCE_METADATA_HOST', env['GCE_METADATA_HOST']);
+    const examine = (text: string) => checkObjects({ home: '/nowhere', env: { ROPEWALK_OBJECTS: text } });
+    try {
+      expect(await examine(env['ROPEWALK_OBJECTS'] ?? '')).toMatchObject([
+        { state: 'ok', text: expect.stringContaining(`gs://${bucket}/files/`) },
+      ]);
+      expect(await examine(`gs://no-bucket?endpoint=${emulator.url}`)).toMatchObject([
+        { state: 'broken', text: 'There is no bucket no-bucket.' },
+      ]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+});
+
+const objectStorePermissions = async (): Promise<string[]> => {
+  const role: { includedPermissions: string[] } = JSON.parse(
+    await readFile(join(repository, 'ops', 'gcp', 'object-store.json'), 'utf8'),
+  );
+  return role.includedPermissions;
+};
 
 describe.runIf('program' in s3)('files of batch jobs, in a bucket', () => {
   let server: S3Server;

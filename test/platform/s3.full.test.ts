@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { checkObjects } from '../../ops/doctor/objects.ts';
-import { bucketLocation, type BucketLocation } from '../../platform/objects/location.ts';
+import type { S3Location } from '../../platform/objects/location.ts';
 import { createS3Client, createS3Objects } from '../../platform/objects/s3.ts';
 import { findS3Server, startS3Server, type S3Server } from '../support/s3-server.ts';
 import { bytes, describeObjects, text } from './objects-contract.ts';
@@ -20,11 +20,11 @@ describe.runIf('program' in found)('with an S3 server', () => {
   });
   afterAll(() => server?.stop());
 
-  const at = (rest: Partial<BucketLocation> = {}): BucketLocation => ({
-    ...{ bucket, prefix: '', region: null, endpoint: server.endpoint, pathStyle: true },
+  const at = (rest: Partial<S3Location> = {}): S3Location => ({
+    ...{ kind: 's3' as const, bucket, prefix: '', region: null, endpoint: server.endpoint, pathStyle: true },
     ...rest,
   });
-  const openAt = (location: BucketLocation, credentials = server.credentials) =>
+  const openAt = (location: S3Location, credentials = server.credentials) =>
     createS3Objects(location, createS3Client(location, credentials));
   const refusal = async (promise: Promise<unknown>): Promise<string> => {
     const error: unknown = await promise.then(
@@ -104,32 +104,5 @@ describe.runIf('program' in found)('with an S3 server', () => {
       vi.unstubAllEnvs();
     }
     expect(await openAt(at({ prefix: 'doctor/' })).list('', { limit: 1 })).toEqual([]);
-  });
-});
-
-describe('ROPEWALK_OBJECTS', () => {
-  const read = (value: string) => bucketLocation.safeParse(value);
-
-  it('is a bucket with a prefix and settings', () => {
-    expect(read('s3://my-bucket').data).toEqual({
-      ...{ bucket: 'my-bucket', prefix: '', region: null, endpoint: null, pathStyle: false },
-    });
-    expect(read('s3://b.c-1/x/y/?region=eu-west-1&endpoint=http://127.0.0.1:9000&pathStyle=true').data).toEqual({
-      ...{ bucket: 'b.c-1', prefix: 'x/y/', region: 'eu-west-1', endpoint: 'http://127.0.0.1:9000', pathStyle: true },
-    });
-  });
-
-  it.each([
-    ['', 'must be s3://BUCKET/PREFIX'],
-    ['gs://bucket', 'must be s3://BUCKET/PREFIX'],
-    ['s3://', 'must name a bucket'],
-    ['s3://key:secret@bucket', 'must not contain credentials'],
-    ['s3://bucket/a b', 'must have a prefix of letters'],
-    ['s3://bucket/a/../../b%2f', 'must have a prefix of letters'],
-    ['s3://bucket?color=red', 'has an unknown setting color'],
-    ['s3://bucket?endpoint=file:///x', 'must have an endpoint'],
-    ['s3://bucket?pathStyle=1', 'must have pathStyle'],
-  ])('refuses %j', (value, reason) => {
-    expect(read(value).error?.issues[0]?.message).toContain(reason);
   });
 });

@@ -58,7 +58,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(platform|domain)\//,
       packages:
-        /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/,
+        /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*|google-auth-library)$/,
       packageTypes: /^@temporalio\/worker$/,
     },
   ],

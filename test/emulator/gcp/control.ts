@@ -1,8 +1,10 @@
 // What tests may do to the project, and see of it: POST /_control with one order.
 import { z } from 'zod';
 
+import { controlPlaneToken } from './access.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Instance } from './state.ts';
+import { createBucket } from './storage.ts';
 import type { LedgerEntry, World } from './world.ts';
 
 const fault = z.object({
@@ -39,6 +41,15 @@ export const order = z.discriminatedUnion('op', [
   /** As a person does with instances.stop. */
   z.object({ op: z.literal('stop'), name: z.string() }),
   z.object({ op: z.literal('plantDisk'), name: z.string(), labels: z.record(z.string(), z.string()) }),
+  /** As a person makes one; `keys`: of empty objects in it. */
+  z.object({ op: z.literal('bucket'), name: z.string(), keys: z.array(z.string()).default([]) }),
+  /** What the bearer of the token may do from now on; null: everything. */
+  z.object({
+    op: z.literal('permit'),
+    token: z.string().default(controlPlaneToken),
+    permissions: z.union([z.array(z.string()), z.null(), z.literal('revoked')]),
+  }),
+  z.object({ op: z.literal('usedPermissions') }),
   z.object({ op: z.literal('instances') }),
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
@@ -102,6 +113,14 @@ export async function obey(world: World, sign: SignToken, raw: unknown): Promise
       world.disks.set(`${zone}/${wanted.name}`, { name: wanted.name, zone, labels: wanted.labels, createdAtMs: nowMs });
       return {};
     }
+    case 'bucket':
+      world.buckets.set(wanted.name, createBucket(wanted.name, wanted.keys));
+      return {};
+    case 'permit':
+      world.access.set(wanted.token, wanted.permissions);
+      return {};
+    case 'usedPermissions':
+      return world.access.used();
     case 'instances':
       return world.instances.map((instance) => ({ ...instance, status: statusAt(instance, nowMs) }));
     case 'ledger':

@@ -12,6 +12,8 @@ export interface GcpEmulator {
   ledger(): Promise<SeenLedger>;
   resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
+  /** Every permission that a caller needed so far, by e-mail address. */
+  usedPermissions(): Promise<Record<string, string[]>>;
   /** As the instance would get it from its metadata server. */
   identityToken(name: string, audience: string): Promise<string>;
   stop(): Promise<void>;
@@ -27,6 +29,7 @@ export async function startGcpEmulator(options: { machines?: MachineOptions } = 
     ledger: () => ask({ op: 'ledger' }),
     resources: () => ask({ op: 'resources' }),
     counts: () => ask({ op: 'counts' }),
+    usedPermissions: () => ask({ op: 'usedPermissions' }),
     identityToken: async (name, audience) =>
       (await ask<{ token: string }>({ op: 'identityToken', name, audience })).token,
     stop,

@@ -1,17 +1,20 @@
-// The emulated Google Cloud project over plain HTTP, on one loopback port: Compute Engine, Cloud Logging, Google's public keys,
-// the metadata server of the machine that the control plane runs on, and the control API.
+// The emulated Google Cloud project over plain HTTP, on one loopback port: Compute Engine, Cloud Storage, Cloud Logging, Google's
+// public keys, the metadata server of the machine that the control plane runs on, and the control API.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 import { AwsError } from '../aws-error.ts';
 import type { MachineOptions } from '../machines.ts';
+import { controlPlaneToken } from './access.ts';
 import { routeOf } from './api.ts';
 import { obey } from './control.ts';
 import { errorBody, GcpError } from './gcp-error.ts';
 import { createSigner } from './identity.ts';
 import { createLogging } from './logging.ts';
 import { createMachines } from './machines.ts';
+import { storageRoute } from './storage.ts';
+import type { StorageAnswer } from './storage.ts';
 import { createWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -31,8 +34,11 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
   });
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://gcp');
-    const raw = await text(request);
+    // A request that breaks off in its body has no effect.
+    const bytes = await buffer(request).catch(() => null);
+    if (bytes === null) return;
     try {
+      const raw = bytes.toString();
       if (pathname === '/_control')
         return json(
           response,
@@ -41,11 +47,20 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
         );
       if (pathname === '/oauth2/v3/certs') return json(response, 200, signer.keys);
       if (pathname.startsWith('/computeMetadata/')) return controlPlaneMetadata(world, pathname, response);
-      if (!/^Bearer ./.test(request.headers.authorization ?? ''))
-        throw new GcpError(401, 'required', 'Request is missing required authentication credential.');
+      const caller = world.access.callerOf(request.headers.authorization);
+      const method = request.method ?? '';
+      const contentType = request.headers['content-type'] ?? '';
+      const stored = storageRoute(world, { method, pathname, query: searchParams, contentType, body: bytes, caller });
+      if (stored !== null) {
+        const fate = world.faults.next(stored.name);
+        if (fate === 'cut') return void request.socket.destroy();
+        const answer = stored.run();
+        if (fate === 'lose') return void request.socket.destroy();
+        return send(response, answer);
+      }
       const body: unknown = raw === '' ? null : JSON.parse(raw);
       const { name, run } = routed(world, logging, {
-        method: request.method ?? '',
+        method,
         pathname,
         query: searchParams,
         body,
@@ -93,7 +108,7 @@ function routed(
 /** The control plane gets its credentials as on a machine of Google Cloud. */
 function controlPlaneMetadata({ project }: World, pathname: string, response: ServerResponse): void {
   const headers = { 'metadata-flavor': 'Google', 'content-type': 'application/json' };
-  const token = { access_token: 'emulated-control-plane', expires_in: 3_599, token_type: 'Bearer' };
+  const token = { access_token: controlPlaneToken, expires_in: 3_599, token_type: 'Bearer' };
   const answers: Record<string, string> = {
     'instance/service-accounts/default/token': JSON.stringify(token),
     'project/project-id': project,
@@ -109,6 +124,12 @@ function asGcp(error: unknown): GcpError {
   if (error instanceof GcpError) return error;
   if (error instanceof AwsError) return new GcpError(error.status, error.code, error.message);
   return new GcpError(500, 'internalError', error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+function send(response: ServerResponse, { status, json: value, media, headers = {} }: StorageAnswer): void {
+  if (value !== undefined) return json(response, status, value);
+  const length = { 'content-length': media?.byteLength ?? 0 };
+  response.writeHead(status, { ...headers, 'content-type': 'application/octet-stream', ...length }).end(media);
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {

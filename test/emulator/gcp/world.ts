@@ -5,9 +5,12 @@ import type { Clock } from '../clock.ts';
 import { createClock } from '../clock.ts';
 import type { Faults } from '../faults.ts';
 import { createFaults } from '../faults.ts';
+import { createAccess } from './access.ts';
+import type { Access } from './access.ts';
 import type { LogEntry } from './logging.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
+import type { Bucket } from './storage.ts';
 
 export interface LedgerEntry {
   atMs: number;
@@ -29,6 +32,8 @@ export interface World {
   instances: Instance[];
   disks: Map<string, Disk>;
   firewalls: Map<string, Firewall>;
+  buckets: Map<string, Bucket>;
+  access: Access;
   operations: Operation[];
   /** requestId -> name of the operation that it started. */
   requests: Map<string, string>;
@@ -77,8 +82,9 @@ export function createWorld(): World {
     const { name, machineType, zone, market, labels } = instance;
     world.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
   };
+  const project = 'test-project';
   const world: World = {
-    project: 'test-project',
+    project,
     region: 'us-central1',
     zones: ['us-central1-a', 'us-central1-b', 'us-central1-c'],
     clock,
@@ -86,6 +92,8 @@ export function createWorld(): World {
     instances: [],
     disks: new Map(),
     firewalls: new Map(),
+    buckets: new Map(),
+    access: createAccess(project),
     operations: [],
     requests: new Map(),
     ledger: [],

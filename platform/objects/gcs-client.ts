@@ -1,0 +1,112 @@
+// Requests to the JSON API of Google Cloud Storage with Application Default Credentials. Written on fetch and Google's own
+// authentication library: @google-cloud/storage adds its own retries, streams and promise wrappers to the five requests made here.
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { GoogleAuth } from 'google-auth-library';
+
+import { gcsFailure } from './gcs-errors.ts';
+import type { GcsLocation } from './location.ts';
+
+export interface GcsRequest {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** After the host, e.g. `/storage/v1/b/BUCKET/o`. */
+  path: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+}
+
+export interface GcsAnswer {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+  /** An attempt before this one may have been carried out: its answer did not arrive. */
+  isRepeat: boolean;
+}
+
+export interface GcsClient {
+  /** Answers with any status that is no temporary failure. @throws RopewalkError UNAVAILABLE without an answer. */
+  send(request: GcsRequest): Promise<GcsAnswer>;
+  /** One attempt, whose body and answer are streams. @throws RopewalkError UNAVAILABLE without an answer. */
+  stream(request: Omit<GcsRequest, 'body'>, body?: AsyncIterable<Uint8Array>): Promise<Response>;
+}
+
+export interface GcsClientOptions {
+  accessToken?: () => Promise<string>;
+  /** Of the first pause; each further one is twice as long. */
+  pauseMs?: number;
+}
+
+const scope = 'https://www.googleapis.com/auth/devstorage.read_write';
+const maxAttempts = 5;
+const attemptTimeoutMs = 30_000;
+/** Google's list of what may be repeated: https://docs.cloud.google.com/storage/docs/retry-strategy. */
+const temporary = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Makes no request. */
+export function createGcsClient(location: GcsLocation, options: GcsClientOptions = {}): GcsClient {
+  const { accessToken = defaultAccessToken(), pauseMs = 250 } = options;
+  const base = (location.endpoint ?? 'https://storage.googleapis.com').replace(/\/$/, '');
+  const attempt = async (
+    { method, path, query = {}, headers = {} }: Omit<GcsRequest, 'body'>,
+    rest: RequestInit,
+  ): Promise<Response> => {
+    const authorization = `Bearer ${await accessToken()}`;
+    const search = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query)}`;
+    return fetch(`${base}${path}${search}`, { method, headers: { ...headers, authorization }, ...rest });
+  };
+  return {
+    async send(request) {
+      let isRepeat = false;
+      for (let count = 1; ; count += 1) {
+        try {
+          const signal = AbortSignal.timeout(attemptTimeoutMs);
+          const rest = request.body === undefined ? { signal } : { signal, body: Buffer.from(request.body) };
+          const response = await attempt(request, rest);
+          const body = new Uint8Array(await response.arrayBuffer());
+          if (!temporary.has(response.status) || count === maxAttempts)
+            return { status: response.status, headers: response.headers, body, isRepeat };
+          // 429 says that nothing was done.
+          isRepeat ||= response.status !== 429;
+        } catch (error) {
+          if (!isBroken(error) || count === maxAttempts) throw gcsFailure(error, location);
+          isRepeat = true;
+        }
+        await sleep(pauseMs * 2 ** (count - 1) + randomInt(pauseMs));
+      }
+    },
+    async stream(request, body) {
+      try {
+        return await attempt(request, body === undefined ? {} : streaming(body));
+      } catch (error) {
+        throw gcsFailure(error, location);
+      }
+    },
+  };
+}
+
+/** fetch sends a stream only with `duplex`, which the DOM's types lack. */
+function streaming(chunks: AsyncIterable<Uint8Array>): RequestInit & { duplex: 'half' } {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const next = await iterator.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(Uint8Array.from(next.value));
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+  return { body, duplex: 'half' };
+}
+
+/** The connection or the wait for an answer broke, which fetch reports as a TypeError with a cause. */
+const isBroken = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'TimeoutError' || (error instanceof TypeError && 'cause' in error));
+
+function defaultAccessToken(): () => Promise<string> {
+  const auth = new GoogleAuth({ scopes: [scope] });
+  return async () => (await auth.getAccessToken()) ?? '';
+}

@@ -1,0 +1,102 @@
+// Content of files in a bucket of Google Cloud Storage, through the control plane: an upload with a signed URL is compared with its MD5 or
+// CRC32C only, and files are named by their SHA-256. The last chunk of an upload is sent when the SHA-256 of all of it is right; Google
+// stores nothing of a request that breaks off.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { StreamedFiles } from './files.ts';
+import { createGcsClient, type GcsAnswer, type GcsClient } from './gcs-client.ts';
+import { gcsRefusal, isMissingObject } from './gcs-errors.ts';
+import { gcsObjectPath } from './gcs.ts';
+import { checkKey } from './key.ts';
+import type { GcsLocation } from './location.ts';
+
+/** Makes no request. */
+export function createGcsFiles(location: GcsLocation, client: GcsClient = createGcsClient(location)): StreamedFiles {
+  const at = (key: string): string => gcsObjectPath(location, key);
+  const size = async (key: string): Promise<number | null> => {
+    const answer = await client.send({ method: 'GET', path: at(key), query: { fields: 'size' } });
+    if (isMissingObject(answer)) return null;
+    if (answer.status !== 200) throw gcsRefusal(answer, location);
+    const { size: bytes }: { size?: string } = JSON.parse(Buffer.from(answer.body).toString());
+    return bytes === undefined ? null : Number(bytes);
+  };
+  return {
+    kind: 'streamed',
+    size,
+    async write(key, source, content) {
+      checkKey(key);
+      const checked = checking(source, content);
+      const query = { uploadType: 'media', name: `${location.prefix}${key}` };
+      const path = `/upload/storage/v1/b/${location.bucket}/o`;
+      const headers = { 'content-type': 'application/octet-stream' };
+      const response = await client
+        .stream({ method: 'POST', path, query, headers }, checked.chunks)
+        .catch((error: unknown) => {
+          throw checked.failure() ?? error;
+        });
+      if (!response.ok) throw gcsRefusal(await answerOf(response), location);
+      await response.body?.cancel();
+    },
+    async read(key) {
+      const response = await client.stream({ method: 'GET', path: at(key), query: { alt: 'media' } });
+      if (response.ok && response.body !== null) {
+        const length = response.headers.get('content-length');
+        const bytes = length === null ? ((await size(key)) ?? 0) : Number(length);
+        return { bytes, stream: Readable.from(response.body) };
+      }
+      const answer = await answerOf(response);
+      if (isMissingObject(answer)) return null;
+      throw gcsRefusal(answer, location);
+    },
+  };
+}
+
+const answerOf = async (response: Response): Promise<Pick<GcsAnswer, 'status' | 'body'>> => ({
+  status: response.status,
+  body: new Uint8Array(await response.arrayBuffer()),
+});
+
+/** The chunks, each one later than it came: the last one follows when all of them are what was announced. */
+function checking(
+  source: AsyncIterable<Uint8Array>,
+  { sha256, maxBytes }: { sha256: string; maxBytes: number },
+): { chunks: AsyncIterable<Uint8Array>; failure: () => unknown } {
+  let failure: unknown = null;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    let held: Uint8Array | null = null;
+    try {
+      for await (const chunk of source) {
+        bytes += chunk.byteLength;
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        hash.update(chunk);
+        if (held !== null) yield held;
+        held = chunk;
+      }
+      if (hash.digest('hex') !== sha256) throw different();
+    } catch (error) {
+      // fetch reports it as a broken request.
+      failure = error;
+      throw error;
+    }
+    if (held !== null) yield held;
+  }
+  return { chunks: chunks(), failure: () => failure };
+}
+
+const different = () =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'sha256',
+    message: 'The bytes that arrived have another SHA-256 than the request says.',
+    hint: 'Send the file again; do not change it meanwhile.',
+  });
+
+const tooLarge = (maxBytes: number) =>
+  new RopewalkError({
+    code: 'TOO_LARGE',
+    message: `The content of this file may have at most ${maxBytes} bytes here.`,
+  });

@@ -1,0 +1,50 @@
+// Who calls, and what the caller may do: IAM as far as the emulated project needs it. A caller is known by its access token. One
+// without an entry is an owner of the project, as the person who sets it up.
+import { GcpError } from './gcp-error.ts';
+
+export interface Caller {
+  email: string;
+  /** null: every permission. */
+  permissions: ReadonlySet<string> | null;
+}
+
+export interface Access {
+  /** @throws GcpError 401 without a valid token. */
+  callerOf(authorization: string | undefined): Caller;
+  /** From now on this token has these permissions; null: all; `revoked`: Google knows it no more. */
+  set(token: string, permissions: readonly string[] | null | 'revoked'): void;
+  /** Every permission that was ever asked for, by token: the oracle of tests of roles. */
+  used(): Record<string, string[]>;
+  /** @throws GcpError 403 */
+  require(caller: Caller, permission: string, resource: string, refusal?: (caller: Caller) => GcpError): void;
+}
+
+/** Of the metadata server of the machine that the control plane runs on. */
+export const controlPlaneToken = 'emulated-control-plane';
+
+export function createAccess(project: string): Access {
+  const known = new Map<string, ReadonlySet<string> | null | 'revoked'>();
+  const used = new Map<string, Set<string>>();
+  return {
+    callerOf(authorization) {
+      const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
+      if (token === undefined)
+        throw new GcpError(401, 'required', 'Request is missing required authentication credential.');
+      const permissions = known.get(token) ?? null;
+      if (permissions === 'revoked') throw new GcpError(401, 'authError', 'Invalid Credentials');
+      const email = `${token.replace('emulated-', '')}@${project}.iam.gserviceaccount.com`;
+      return { email, permissions };
+    },
+    set: (token, permissions) =>
+      void known.set(token, permissions === null || permissions === 'revoked' ? permissions : new Set(permissions)),
+    used: () => Object.fromEntries([...used].map(([email, all]) => [email, [...all].sort()])),
+    require(caller, permission, resource, refusal = deniedBy(permission, resource)) {
+      const seen = used.get(caller.email) ?? new Set();
+      used.set(caller.email, seen.add(permission));
+      if (caller.permissions !== null && !caller.permissions.has(permission)) throw refusal(caller);
+    },
+  };
+}
+
+const deniedBy = (permission: string, resource: string) => (): GcpError =>
+  new GcpError(403, 'forbidden', `Required '${permission}' permission for '${resource}'`);
