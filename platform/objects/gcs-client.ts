@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { GoogleAuth } from 'google-auth-library';
 
-import { gcsFailure } from './gcs-errors.ts';
+import { gcsFailure, type GcsAnswer } from './gcs-errors.ts';
 import type { GcsLocation } from './location.ts';
 
 export interface GcsRequest {
@@ -15,14 +15,6 @@ export interface GcsRequest {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: Uint8Array;
-}
-
-export interface GcsAnswer {
-  status: number;
-  headers: Headers;
-  body: Uint8Array;
-  /** An attempt before this one may have been carried out: its answer did not arrive. */
-  isRepeat: boolean;
 }
 
 export interface GcsClient {

@@ -1,8 +1,15 @@
 // What Google Cloud Storage refuses, each as a sentence with what to do. The only file that knows its reasons. Reasons: Google's list
 // of status and error codes of the JSON API; connection errors are Node's.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { GcsAnswer } from './gcs-client.ts';
 import type { GcsLocation } from './location.ts';
+
+export interface GcsAnswer {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+  /** An attempt before this one may have been carried out: its answer did not arrive. */
+  isRepeat: boolean;
+}
 
 interface Sentence {
   message: string;

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { StreamedFiles } from './files.ts';
-import { createGcsClient, type GcsAnswer, type GcsClient } from './gcs-client.ts';
-import { gcsRefusal, isMissingObject } from './gcs-errors.ts';
+import { createGcsClient, type GcsClient } from './gcs-client.ts';
+import { type GcsAnswer, gcsRefusal, isMissingObject } from './gcs-errors.ts';
 import { gcsObjectPath } from './gcs.ts';
 import { checkKey } from './key.ts';
 import type { GcsLocation } from './location.ts';

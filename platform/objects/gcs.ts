@@ -3,8 +3,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { createGcsClient, type GcsAnswer, type GcsClient } from './gcs-client.ts';
-import { gcsRefusal, isMissingObject } from './gcs-errors.ts';
+import { createGcsClient, type GcsClient } from './gcs-client.ts';
+import { type GcsAnswer, gcsRefusal, isMissingObject } from './gcs-errors.ts';
 import { checkKey, checkPrefix } from './key.ts';
 import type { GcsLocation } from './location.ts';
 import type { Objects } from './objects.ts';

@@ -20,12 +20,12 @@ const every = ['create', 'delete', 'get', 'list'].map((verb) => `storage.objects
 let emulator: GcpEmulator;
 beforeAll(async () => {
   emulator = await startGcpEmulator();
-  await emulator.tell({ op: 'bucket', name: bucket });
+  await emulator.send({ op: 'bucket', name: bucket });
 });
 afterAll(() => emulator?.stop());
 beforeEach(async () => {
-  await emulator.tell({ op: 'clearFaults' });
-  await emulator.tell({ op: 'permit', token, permissions: every });
+  await emulator.send({ op: 'clearFaults' });
+  await emulator.send({ op: 'permit', token, permissions: every });
 });
 
 const at = (rest: Partial<GcsLocation> = {}): GcsLocation => ({
@@ -49,7 +49,7 @@ const fault = (
   action: string,
   kind: 'error' | 'lost' | 'cut',
   rest: { status?: number; code?: string; times?: number },
-) => emulator.tell({ op: 'fault', fault: { action, kind, ...rest } });
+) => emulator.send({ op: 'fault', fault: { action, kind, ...rest } });
 const callsOf = async (action: string): Promise<number> => (await emulator.counts()).calls[action] ?? 0;
 
 let stores = 0;
@@ -59,7 +59,7 @@ describe('objects in Cloud Storage', () => {
   it('lists more keys than one answer has', async () => {
     const many = 'many-objects';
     const keys = Array.from({ length: 1_105 }, (_, index) => `k/${String(index).padStart(5, '0')}`);
-    await emulator.tell({ op: 'bucket', name: many, keys: [...keys.map((key) => `x/${key}`), 'y/k/other', 'w'] });
+    await emulator.send({ op: 'bucket', name: many, keys: [...keys.map((key) => `x/${key}`), 'y/k/other', 'w'] });
     const objects = openAt(at({ bucket: many, prefix: 'x/' }));
     expect(await objects.list('k/', { limit: 5_000 })).toEqual(keys);
     expect(await objects.list('k/', { limit: 1_001, after: keys[2] ?? '' })).toEqual(keys.slice(3, 1_004));
@@ -92,12 +92,12 @@ describe('objects in Cloud Storage', () => {
       // Without it, Google does not say whether an object exists.
       'storage.objects.list': () => objects.get('absent'),
     };
-    await emulator.tell({ op: 'permit', token, permissions: every.filter((each) => each !== missing) });
+    await emulator.send({ op: 'permit', token, permissions: every.filter((each) => each !== missing) });
     const attempt = Object.entries(attempts).find(([name]) => name === missing)?.[1];
     expect(await refusal(attempt?.() ?? Promise.resolve())).toContain(
       `no right to this request in the bucket ${bucket}`,
     );
-    await emulator.tell({ op: 'permit', token, permissions: 'revoked' });
+    await emulator.send({ op: 'permit', token, permissions: 'revoked' });
     expect(await refusal(objects.get('there'))).toContain('does not accept the credentials');
   });
 
@@ -119,7 +119,7 @@ describe('objects in Cloud Storage', () => {
     await fault('objects.get', 'error', { status: 503, times: 100 });
     expect(await refusal(objects.get('x'))).toContain('internal error (HTTP 503)');
     expect(await callsOf('objects.get')).toBe(before + 5);
-    await emulator.tell({ op: 'clearFaults' });
+    await emulator.send({ op: 'clearFaults' });
     await fault('objects.get', 'error', { status: 429, code: 'rateLimitExceeded', times: 100 });
     expect(await refusal(objects.get('x'))).toContain('asks for fewer requests');
   });
@@ -209,7 +209,7 @@ describe('files in Cloud Storage', () => {
     await expect(files.write('b', breaksOff(), content)).rejects.toThrow('the sender is gone');
     await expect(files.write('b', chunksOf(large, 65_536), { ...content, maxBytes: 9 })).rejects.toThrow('at most 9');
     expect(await files.size('b')).toBeNull();
-    await emulator.tell({ op: 'permit', token, permissions: [] });
+    await emulator.send({ op: 'permit', token, permissions: [] });
     expect(await refusal(files.write('b', chunksOf(large, 65_536), content))).toContain('no right to this request');
   });
 });

@@ -12,14 +12,14 @@ let planted = 0;
 providerContract('gcp, emulated', async () => {
   const cloud = await startGcpCloud(stubbornMachine);
   for (const [letter, instances] of Object.entries({ a: 0, b: capacity, c: 0 }))
-    await cloud.emulator.tell({ op: 'capacity', pool: `n2-standard-2/us-central1-${letter}/on-demand`, instances });
+    await cloud.emulator.send({ op: 'capacity', pool: `n2-standard-2/us-central1-${letter}/on-demand`, instances });
   return {
     provider: cloud.provider,
     freshOwner,
     request: workersRequest,
     launchElsewhere: (request) => launchElsewhere('gcp-launch-elsewhere.ts', { options: cloud.options, request }),
     capacity,
-    crash: (name) => cloud.emulator.tell({ op: 'die', name }),
+    crash: (name) => cloud.emulator.send({ op: 'die', name }),
     startStubbornWork: (ids) => startStubbornWork(cloud.directory, ids),
     leaveBehind: async ({ deploymentId, workspace, cluster }) => {
       planted += 1;
@@ -28,7 +28,7 @@ providerContract('gcp, emulated', async () => {
         'ropewalk-workspace': workspace,
         'ropewalk-cluster': String(cluster),
       };
-      await cloud.emulator.tell({ op: 'plantDisk', name: `disk-${planted}`, labels });
+      await cloud.emulator.send({ op: 'plantDisk', name: `disk-${planted}`, labels });
       return `us-central1-a/disk-${planted}`;
     },
     until: async (condition) => void (await eventually(condition)),

@@ -7,7 +7,7 @@ import type { Disk, Firewall } from './state.ts';
 export interface GcpEmulator {
   url: string;
   pid: number;
-  tell(order: Order): Promise<void>;
+  send(order: Order): Promise<void>;
   instances(): Promise<SeenInstance[]>;
   ledger(): Promise<SeenLedger>;
   resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
@@ -24,7 +24,7 @@ export async function startGcpEmulator(options: { machines?: MachineOptions } = 
   return {
     url,
     pid,
-    tell: async (order) => void (await ask(order)),
+    send: async (order) => void (await ask(order)),
     instances: () => ask({ op: 'instances' }),
     ledger: () => ask({ op: 'ledger' }),
     resources: () => ask({ op: 'resources' }),
