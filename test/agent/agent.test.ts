@@ -44,19 +44,19 @@ const text = async (stream: 'stdout' | 'stderr' | 'agent', task = 0): Promise<st
   (await agent.lines({ tasks: [task] })).filter((line) => line.stream === stream).map((line) => line.text);
 
 describe('results', () => {
-  it('tells exit codes, one task after the other', async () => {
+  it('have the exit codes of tasks, one task after the other', async () => {
     await start({ command: ['sh', '-c', 'exit $ROPEWALK_BATCH_TASK_ID'] }, [0, 3, 77]);
     const codes = [await resultOf(0), await resultOf(3), await resultOf(77)].map((result) => result.exitCode);
     expect(codes).toEqual([0, 3, 77]);
     expect((await resultOf(3)).signal).toBeNull();
   });
 
-  it('tells the signal that ended a command', async () => {
+  it('have the signal that ended a command', async () => {
     await start({ command: ['sh', '-c', 'kill -SEGV $$'] });
     expect(await resultOf(0)).toMatchObject({ exitCode: null, signal: 'SIGSEGV', reason: null });
   });
 
-  it('tells why a command could not be started, as exit code 127', async () => {
+  it('have exit code 127 and the reason when a command could not be started', async () => {
     await start({ command: ['no-such-program-here', 'x'] });
     const result = await resultOf(0);
     expect(result.exitCode).toBe(127);
@@ -81,7 +81,7 @@ describe('results', () => {
 });
 
 describe('outages', () => {
-  it('works on while the API is away and delivers when it is back', async () => {
+  it('works on while the API is unavailable, and delivers its results afterwards', async () => {
     const go = join(scratch, 'go');
     const done = join(scratch, 'done');
     const script = 'while [ ! -e "$1" ]; do sleep 0.05; done; echo yes > "$2"; exit 5';
@@ -130,18 +130,18 @@ describe('outages', () => {
 });
 
 describe('ending', () => {
-  it('ends its task and itself when told to stop', async () => {
+  it('ends its task and itself on the order to stop', async () => {
     const pidFile = join(scratch, 'stopped-pid');
     await start({ command: ['sh', '-c', 'echo $$ > "$1"; exec sleep 1000', 'sh', pidFile] });
     const task = await identityOf(Number(await fileText(pidFile)));
-    api.answer.stop = { code: 'JOB_OVER', text: 'The job is over.' };
+    api.answer.stop = { code: 'JOB_OVER', text: 'The job has ended.' };
     await eventually(() => agent.hasEnded());
     expect(await isSameProcess(task)).toBe(false);
     expect(api.results()).toEqual([]);
-    expect((await agent.lines()).map((line) => line.text).join()).toContain('The job is over. (JOB_OVER)');
+    expect((await agent.lines()).map((line) => line.text).join()).toContain('The job has ended. (JOB_OVER)');
   });
 
-  it('tells its cluster, once its task has ended, when its job has given it up', async () => {
+  it('reports to its cluster that it leaves, once its task has ended, when its job has given it up', async () => {
     const pidFile = join(scratch, 'lost-pid');
     await start({ command: ['sh', '-c', 'echo $$ > "$1"; exec sleep 1000', 'sh', pidFile] });
     const task = await identityOf(Number(await fileText(pidFile)));
@@ -172,12 +172,12 @@ describe('ending', () => {
   });
 
   it('ends what a finished task left running in its group before the next task starts', async () => {
-    const pidFile = join(scratch, 'stray-pid');
+    const pidFile = join(scratch, 'orphan-pid');
     const script = 'if [ $COILED_BATCH_TASK_ID = 0 ]; then sleep 1000 & echo $! > "$1"; fi';
     await start({ command: ['sh', '-c', script, 'sh', pidFile] }, [0, 1]);
     await resultOf(1);
-    const stray = Number(await fileText(pidFile));
-    expect(await startTimeOf(stray)).toBeNull();
+    const orphan = Number(await fileText(pidFile));
+    expect(await startTimeOf(orphan)).toBeNull();
   });
 
   it('takes its task along when it ends by SIGTERM', async () => {
@@ -281,14 +281,14 @@ describe('what a task sees', () => {
   });
 
   it('cannot hold up its own end with a process that keeps its output open', async () => {
-    const pidFile = join(scratch, 'holder-pid');
+    const pidFile = join(scratch, 'open-output-pid');
     const command = 'setsid sh -c \'sleep 1000 & echo $! > "$1"\' sh "$1"; echo hello';
     await start({ command: ['sh', '-c', command, 'sh', pidFile] });
     expect((await resultOf(0)).exitCode).toBe(0);
     expect(await text('stdout')).toEqual(['hello']);
-    const holder = await identityOf(Number(await fileText(pidFile)));
+    const writer = await identityOf(Number(await fileText(pidFile)));
     await agent.terminate();
-    expect(await isSameProcess(holder)).toBe(false);
+    expect(await isSameProcess(writer)).toBe(false);
   });
 });
 

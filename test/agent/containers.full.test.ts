@@ -120,7 +120,7 @@ describe.runIf(await hasPodman())('an agent with podman', () => {
     expect(await containersOf(configuration, agent.id)).toEqual([]);
   });
 
-  it('leaves a job whose image cannot be had, and says why', async () => {
+  it('leaves a job whose image cannot be pulled, and says why', async () => {
     const agent = await launch({ runtime: container('127.0.0.1:9/nothing/here:1'), command: ['true'] });
     api.enqueue(0);
     const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'), seconds);

@@ -1,5 +1,5 @@
 // Real agents of one Dask cluster: a real scheduler, two real workers and real clients over TLS, against a stand-in for the
-// API. The tests build on each other: both workers work at first, one is drained, the other is killed, then all is over.
+// API. The tests build on each other: both workers work at first, one is drained, the other is killed, then the cluster stops.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,7 +91,7 @@ describe('a Dask cluster', () => {
     await api?.close();
   });
 
-  it('tells how its processes come up, and where they are', () => {
+  it('reports the stages of its starting processes, and their addresses', () => {
     expect(history(api, head)).toEqual(['pending environment', 'starting dask', 'started dask']);
     expect(latest(api, head)).toMatchObject({ name: 'scheduler', reason: null });
     expect(latest(api, head)?.address).toMatch(/^tls:\/\/127\.0\.0\.1:\d+$/);
@@ -132,7 +132,7 @@ def environment():
     }
   });
 
-  it('tells of clients and workers, and of work when that begins', async () => {
+  it('reports clients and workers, and work when it begins', async () => {
     await eventually(() => words(api).at(-1)?.clients === 1 && words(api).at(-1)?.workers.length === 2);
     expect(
       words(api)
@@ -160,7 +160,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
     await eventually(() => api.arrivals.some(({ path }) => path === relayPath));
     const troubled = async (agent: Agent): Promise<boolean> =>
       (await agent.lines()).some(({ text }) => text.startsWith('The dashboard relay is disconnected'));
-    // This API has no relay: whoever dials it says once that it is away.
+    // This API has no relay: an agent that connects to it logs one line that the relay is disconnected.
     await eventually(() => troubled(head));
     for (const agent of workers) expect(await troubled(agent)).toBe(false);
   });
@@ -196,7 +196,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
     expect(await processesOf(drained)).toEqual([]);
   });
 
-  it('tells of a worker that ends by itself, and waits', async () => {
+  it('reports a worker that ends by itself, and waits', async () => {
     const [, killed] = workers;
     process.kill(await groupOf(killed), 'SIGKILL');
     await eventually(() => latest(api, killed)?.state === 'error');

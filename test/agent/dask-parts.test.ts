@@ -38,7 +38,7 @@ describe('a scheduler`s state', () => {
   const after = (before: Partial<SchedulerState>, now: Partial<SchedulerState>): number =>
     reportAtMs({ atMs: 100_000, state: state(before) }, state(now)) - 100_000;
 
-  it('is told at once the first time, and never again while nothing changes', () => {
+  it('is reported at once the first time, and never again while nothing changes', () => {
     expect(reportAtMs(null, state())).toBe(0);
     expect(after({}, {})).toBe(Number.POSITIVE_INFINITY);
     expect(after(busy, busy)).toBe(Number.POSITIVE_INFINITY);
@@ -46,7 +46,7 @@ describe('a scheduler`s state', () => {
     expect(after({}, { workers: [worker('b', { memoryBytes: 9 }), worker('a')] })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is told within a second when clients, workers, or the target grows, and when work begins', () => {
+  it('is reported within a second when clients, workers, or the target grows, and when work begins', () => {
     expect(after({}, { clients: 2 })).toBe(1_000);
     expect(after({}, { clients: 0 })).toBe(1_000);
     expect(after({}, busy)).toBe(1_000);
@@ -56,7 +56,7 @@ describe('a scheduler`s state', () => {
     expect(after({}, { workers: [worker('a'), worker('b', { status: 'paused' })] })).toBe(1_000);
   });
 
-  it('is told more calmly when it is idle again, asks for fewer workers, or only counts change', () => {
+  it('is reported after a longer delay when it is idle again, asks for fewer workers, or only counts change', () => {
     expect(after(busy, {})).toBe(5_000);
     expect(after({}, { idleSinceMs: 50_000 })).toBe(5_000);
     expect(after(busy, { ...busy, adaptiveTarget: 1 })).toBe(10_000);
@@ -85,7 +85,7 @@ const log = { write: () => {}, append: () => true, drained: async () => {}, clos
 
 describe('a drain', () => {
   const drainsWith = (answer: (attempt: number) => Promise<object>) => {
-    const told: DrainReport[] = [];
+    const reported: DrainReport[] = [];
     const asked: object[] = [];
     const order = async (_kind: string, body: object): Promise<object> => {
       asked.push(body);
@@ -95,33 +95,33 @@ describe('a drain', () => {
     const link: Pick<SchedulerLink, 'order'> = Object.assign(Object.create(null), { order });
     const take = createDrains({
       link,
-      notify: (report) => told.push(report),
+      notify: (report) => reported.push(report),
       log,
       signal: new AbortController().signal,
     });
-    return { told, asked, take };
+    return { reported, asked, take };
   };
 
-  it('is asked for again while the scheduler is away, and told once', async () => {
-    const { told, asked, take } = drainsWith(async (attempt) => {
+  it('is ordered again while the scheduler is unavailable, and reported once', async () => {
+    const { reported, asked, take } = drainsWith(async (attempt) => {
       if (attempt < 3) throw new Error('not connected');
       return { workers: { a: 'kept' } };
     });
     const drain = [{ id: 5, worker: 'a', deadlineSeconds: 60 }];
     take({ drain });
     take({ drain });
-    await eventually(() => told.length > 0);
+    await eventually(() => reported.length > 0);
     take({ drain });
-    expect(told).toEqual([{ id: 5, outcome: 'kept' }]);
+    expect(reported).toEqual([{ id: 5, outcome: 'kept' }]);
     expect(asked).toHaveLength(3);
     expect(asked[0]).toMatchObject({ workers: ['a'] });
   });
 
-  it('ends with its deadline when the scheduler stays away', async () => {
-    const { told, take } = drainsWith(() => Promise.reject(new Error('not connected')));
+  it('ends with its deadline when the scheduler stays unavailable', async () => {
+    const { reported, take } = drainsWith(() => Promise.reject(new Error('not connected')));
     take({ drain: [{ id: 6, worker: 'a', deadlineSeconds: 0.1 }] });
-    await eventually(() => told.length > 0);
-    expect(told).toEqual([{ id: 6, outcome: 'deadline' }]);
+    await eventually(() => reported.length > 0);
+    expect(reported).toEqual([{ id: 6, outcome: 'deadline' }]);
   });
 });
 
@@ -153,7 +153,7 @@ describe('reports', () => {
     const process = { state: 'pending', name: 'scheduler', stage: 'one', address: null, reason: null } as const;
     reports.process(process);
     await eventually(() => said.length === 1);
-    // The same news again, while the first is under way, is news: something else was true in between.
+    // A stage that repeats while its first report is under way is reported again: another stage was true in between.
     reports.process({ ...process, stage: 'two' });
     reports.process({ ...process, stage: 'three' });
     reports.scheduler(() => reportOf(state(), 1_000));
@@ -273,7 +273,7 @@ describe('variables', () => {
   });
 });
 
-it('a failure is told without the password of an index, and no longer than a report may be', () => {
+it('a reported failure has no password of an index, and fits into a report', () => {
   const failure = asFailure('ENVIRONMENT_FAILED', new Error(`https://me:pass@host/simple ${'x'.repeat(2_000)}`));
   expect(failure.message).toMatch(/^https:\/\/\[secret\]@host\/simple x/);
   expect(failure.message).toHaveLength(1_000);

@@ -9,7 +9,7 @@ import { environment } from '../builders/environment.ts';
 import { setUp } from '../../agent/dask/setup.ts';
 import { createLog } from '../../agent/logs/log.ts';
 
-/** It can be run, and nothing can be had with it: pip quotes the index that it was told to use. */
+/** A Python whose pip installs nothing, and quotes the URL of its index. */
 const python = `#!/bin/sh
 case "$*" in
   *sysconfig*) printf '3.12.1\\n%s\\ncpython linux-x86_64 none\\n' "$0" ;;
@@ -48,7 +48,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
     session: {
       register: () => Promise.resolve(null),
       registered: () => {
-        throw new Error('nobody asks');
+        throw new Error('not a part of this test');
       },
       // No certificate before the environment has failed.
       call: () => new Promise(() => undefined),

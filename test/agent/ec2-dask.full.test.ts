@@ -1,5 +1,5 @@
 // A Dask cluster of real agents on emulated machines of EC2: each with an address of its own, its lines in CloudWatch, and a
-// worker whose machine is taken back, which its head empties by order. Where the test is root, as agents on machines are, Dask
+// worker on an interrupted instance, which the head instance drains by order. Where the test is root, as agents on machines are, Dask
 // runs as another user.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-it('comes up, tells of the interruption of a worker, and empties it by order', async () => {
+it('starts, reports the interruption of a worker, and drains it by order', async () => {
   const dask = await createDaskApi();
   api.dask = dask;
   const owner = freshOwner();
@@ -81,15 +81,18 @@ it('comes up, tells of the interruption of a worker, and empties it by order', a
   }
 
   await cloud.emulator.send({ op: 'interrupt', id: worker });
-  const told = await eventually(() => api.reports.find(({ interruption }) => interruption !== undefined), seconds);
-  expect([told.instance, told.interruption?.kind]).toEqual([worker, 'terminate']);
+  const interrupted = await eventually(
+    () => api.reports.find(({ interruption }) => interruption !== undefined),
+    seconds,
+  );
+  expect([interrupted.instance, interrupted.interruption?.kind]).toEqual([worker, 'terminate']);
   // It works on until the control plane says what is to become of it.
   expect(process(worker)?.state).toBe('started');
   dask.update({ drain: [{ id: 1, worker: process(worker)?.name ?? '', deadlineSeconds: 60 }] });
-  const drained = await eventually(() => api.reports.find(({ drained: news }) => news !== undefined), seconds);
+  const drained = await eventually(() => api.reports.find((report) => report.drained !== undefined), seconds);
   expect(drained).toMatchObject({ instance: head, drained: [{ id: 1, outcome: 'drained' }] });
 
-  dask.update({ stop: { code: 'CLUSTER_OVER', text: 'Cluster 7 is over.' } });
+  dask.update({ stop: { code: 'CLUSTER_OVER', text: 'Cluster 7 has ended.' } });
   await eventually(async () => (await cloud.emulator.ledger()).live.length === 0, seconds);
   const lines: { instance: string; text: string }[] = [];
   for await (const line of cloud.provider.logs({ owner })) lines.push(line);

@@ -1,4 +1,4 @@
-// The parts of an agent that know EC2, against the emulated cloud: who it is, what it is told, and where its lines go.
+// The parts of an agent that know EC2, against the emulated cloud: its identity, its notices, and where its lines go.
 import { CloudWatchLogsClient, PutLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ describe('the start on EC2', () => {
     expect((await readEc2Instance({ ...input, isEmulated: true })).boot.powerOff).toBeNull();
   });
 
-  it('goes on reading when its session is over', async () => {
+  it('renews its session when it expires, and goes on reading', async () => {
     const { id, endpoint } = await launch();
     const metadata = createMetadata(endpoint);
     expect(await metadata.read('latest/meta-data/instance-id')).toBe(id);
@@ -73,19 +73,19 @@ describe('the start on EC2', () => {
 });
 
 describe('notices', () => {
-  it('are told once each, a recommendation before the end', async () => {
+  it('are reported once each, a rebalance recommendation before the interruption', async () => {
     const { id, endpoint } = await launch();
     const stopping = new AbortController();
-    const told: Notice[] = [];
+    const notices: Notice[] = [];
     const metadata = createMetadata(endpoint);
-    const onNotice = (notice: Notice): void => void told.push(notice);
+    const onNotice = (notice: Notice): void => void notices.push(notice);
     const watching = watchNotices({ metadata, signal: stopping.signal, onNotice, onTrouble: trouble, everyMs: 20 });
     await cloud.emulator.send({ op: 'rebalance', id });
-    await eventually(() => told.length === 1);
+    await eventually(() => notices.length === 1);
     await cloud.emulator.send({ op: 'interrupt', id, inMs: 120_000 });
     await watching;
-    expect(told.map(({ kind }) => kind)).toEqual(['rebalance', 'terminate']);
-    for (const { at } of told) expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
+    expect(notices.map(({ kind }) => kind)).toEqual(['rebalance', 'terminate']);
+    for (const { at } of notices) expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
     stopping.abort();
   });
 });
@@ -127,7 +127,7 @@ describe('lines on their way', () => {
     );
   });
 
-  it('are at most ten thousand at a time, and bounded in memory, which a line tells, also at the end', () => {
+  it('are at most ten thousand at a time, and bounded in memory: a line counts those left out, also at the end', () => {
     const queue = createLogQueue(1_000_000);
     for (let at = 0; at < 20_000; at += 1) queue.add({}, 'agent', `line ${at}`, at);
     expect(queue.batch().length).toBe(10_000);
@@ -219,9 +219,9 @@ describe('the shipper', () => {
     expect(seen.join('\n')).toMatch(/trying on: PutLogEvents: ThrottlingException[\s\S]*Logs are sent again/);
   });
 
-  it('tells of lines that are refused once, and not of what it told', async () => {
+  it('reports refused lines once, and does not report its own report', async () => {
     const refused = { kind: 'refused', text: 'PutLogEvents: ValidationException' } as const;
-    const told: string[] = [];
+    const troubles: string[] = [];
     let puts = 0;
     const api = {
       put: () => Promise.resolve(((puts += 1), refused)),
@@ -229,39 +229,39 @@ describe('the shipper', () => {
     };
     // As an agent has it: its own lines are sent too.
     const onTrouble = (text: string): void => {
-      told.push(text);
+      troubles.push(text);
       sending.add({}, 'agent', [text]);
     };
     const sending = createLogShipper({ api, onTrouble, lingerMs: 1, firstRetryMs: 5 });
     sending.add({}, 'stdout', ['one', 'two']);
     await sending.close(300);
-    expect(told).toEqual(['2 lines could not be sent: PutLogEvents: ValidationException']);
+    expect(troubles).toEqual(['2 lines could not be sent: PutLogEvents: ValidationException']);
     expect(puts).toBe(2);
   });
 
-  it('gives up in time when there is nobody to send to', async () => {
-    const away = { kind: 'again', text: 'nobody is there' } as const;
+  it('gives up in time when CloudWatch does not answer', async () => {
+    const away = { kind: 'again', text: 'no answer' } as const;
     const api = { put: () => Promise.resolve(away), create: () => Promise.resolve(away) };
     const sending = createLogShipper({ api, onTrouble: trouble, lingerMs: 1, firstRetryMs: 5 });
     sending.add({}, 'agent', ['lost']);
     await sending.close(50);
-    expect(seen.at(-1)).toContain('nobody is there');
+    expect(seen.at(-1)).toContain('no answer');
   });
 });
 
 describe('following', () => {
-  it('tells each line once, also one that comes late and one that was sent twice', async () => {
+  it('yields each line once, also one that comes late and one that was sent twice', async () => {
     const { id, query, shipper: sending } = await shipper();
     const logs = new CloudWatchLogsClient({ region: 'us-east-1' });
     const leaving = new AbortController();
-    const told: string[] = [];
+    const read: string[] = [];
     const reading = (async () => {
       const times = { pollMs: 20, lookBackMs: 100, farBackMs: 60_000, farEvery: 3 };
       const lines = readCloudLogs({ logs }, { ...query, follow: true, signal: leaving.signal }, times);
-      for await (const { text } of lines) told.push(text);
+      for await (const { text } of lines) read.push(text);
     })();
     sending.add({}, 'stdout', ['first']);
-    await eventually(() => told.length === 1);
+    await eventually(() => read.length === 1);
     const put = (n: number, x: string, agoMs: number) =>
       logs.send(
         new PutLogEventsCommand({
@@ -274,12 +274,12 @@ describe('following', () => {
     await put(100, 'late', 30_000);
     await put(101, 'now', 0);
     await put(100, 'late', 30_000 + Date.now() - at);
-    await eventually(() => told.length === 3);
+    await eventually(() => read.length === 3);
     await put(102, 'last', 0);
-    await eventually(() => told.includes('last'));
+    await eventually(() => read.includes('last'));
     leaving.abort();
     await reading;
-    expect(told.toSorted()).toEqual(['first', 'last', 'late', 'now']);
+    expect(read.toSorted()).toEqual(['first', 'last', 'late', 'now']);
     await sending.close(1_000);
   });
 });

@@ -61,16 +61,16 @@ it('registers with its signed identity, works, and what it and its tasks print i
   const keys = parseIdentityKeys({ 'us-east-1': await cloud.emulator.identityKey() });
   const proof = registration?.identity ?? { document: '', signature: '' };
   expect(verifyIdentity(keys, proof)).toMatchObject({ instanceId: id });
-  api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 is over.' };
+  api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 has ended.' };
   await eventually(async () => !(await isLive(id)));
   const read = await lines();
   const said = (task: number | null): string[] => read.filter((line) => line.task === task).map(({ text }) => text);
   expect([said(3), said(4)]).toEqual([[`task 3 on ${id}`], [`task 4 on ${id}`]]);
-  expect(said(null).join('\n')).toMatch(/Registered as i-[\s\S]*Job 7 is over/);
+  expect(said(null).join('\n')).toMatch(/Registered as i-[\s\S]*Job 7 has ended/);
   expect(read.every(({ instance }) => instance === id)).toBe(true);
 });
 
-it('that is idle tells an interruption and leaves at once', async () => {
+it('that is idle reports an interruption and leaves at once', async () => {
   const { id } = await launch();
   await eventually(() => api.exchanges.length > 0);
   await cloud.emulator.send({ op: 'interrupt', id });
@@ -96,7 +96,7 @@ it('lets a task finish that can, takes no other, and leaves when its result is k
   expect(api.reports.at(-1)).toMatchObject({ kind: 'leaving', instance: id });
 });
 
-it('ends a task that cannot finish, tells no result of it, and leaves before the end', async () => {
+it('ends a task that cannot finish, reports no result of it, and leaves before the termination', async () => {
   api.bundle = { ...api.bundle, command: ['sleep', '1000'] };
   api.enqueue(0);
   const { id, lines } = await launch();

@@ -61,7 +61,7 @@ it('sends again at once what a kept connection has lost, and only that', async (
   await expect(post(url, 'third')).rejects.toThrow(/socket hang up|ECONNRESET/);
 });
 
-it('gives up when it is told, also in the middle of an answer', async () => {
+it('gives up when it is aborted, also in the middle of an answer', async () => {
   const began = Promise.withResolvers<void>();
   const url = await serve((_request, response) => {
     response.write('half');

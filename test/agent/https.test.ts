@@ -35,7 +35,7 @@ afterAll(() => {
 const post = (body: string) =>
   sendHttp(url, { method: 'POST', headers: {}, body, signal: new AbortController().signal });
 
-it('tells nothing to whom the machine does not trust', async () => {
+it('sends nothing to a server that the machine does not trust', async () => {
   await expect(post('secret')).rejects.toThrow(/certificate/);
   expect(ports.size).toBe(0);
 });

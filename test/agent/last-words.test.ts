@@ -17,9 +17,9 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const faults = { 'an exception': 'throw new Error("boom")', 'a rejection': 'void Promise.reject(new Error("boom"))' };
 for (const [kind, fault] of Object.entries(faults)) {
-  it(`${kind} that nobody caught is in agent.jsonl, and the agent ends with 1`, async () => {
+  it(`${kind} that no code caught is in agent.jsonl, and the agent ends with 1`, async () => {
     const owner = { deploymentId: 'd', workspace: 'w', cluster: 1 };
-    // Nobody listens on the discard port of this machine: the agent tries on.
+    // The discard port of this machine is closed: the agent retries.
     const boot = { apiUrl: 'http://127.0.0.1:9', launchToken: 't', address: '127.0.0.1', cacheDir: directory, owner };
     await writeFile(join(directory, 'boot.json'), JSON.stringify(boot));
     const preload = `data:text/javascript,process.on('SIGUSR2', () => { ${fault} })`;

@@ -19,11 +19,11 @@ describe('a notice that comes before the first exchange', () => {
     const session: Session = {
       register: () => Promise.resolve(null),
       registered: () => {
-        throw new Error('nobody asks');
+        throw new Error('not a part of this test');
       },
       call: async ({ path }) => {
         said.push(path);
-        // Whoever asks for work in spite of the notice would ask without end.
+        // An agent that asks for work in spite of the notice would never end.
         stopping.abort();
         return null;
       },

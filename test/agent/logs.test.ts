@@ -1,4 +1,4 @@
-// The files of tasks that are over: bounded where lines are sent elsewhere, and all kept where the files are what is read.
+// The files of ended tasks: bounded where lines are sent elsewhere, and all kept where readers read the files.
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-const nobody = { add: () => undefined };
+const discarding = { add: () => undefined };
 const line = 'x'.repeat(1_000);
 /** With what JSON adds, a line of 1,000 characters takes less than this. */
 const lineBytes = 1_100;
 
 async function filesAfter(tasks: number, isSent: boolean): Promise<string[]> {
   const logs = createLogs(directory, 10 * lineBytes);
-  if (isSent) logs.sendTo(nobody);
+  if (isSent) logs.sendTo(discarding);
   const open = logs.task(9_999, 1);
   open.append(
     'stdout',
@@ -35,7 +35,7 @@ async function filesAfter(tasks: number, isSent: boolean): Promise<string[]> {
     await logs.task(task, 2).close();
   }
   const files = await readdir(directory);
-  // A task that runs is nobody's to remove, however much it has printed.
+  // The file of a running task stays, however much the task has printed.
   expect(files).toContain('9999-1.jsonl');
   expect(files).toContain('agent.jsonl');
   await open.close();

@@ -124,14 +124,14 @@ describe('output', () => {
 });
 
 describe('the API client', () => {
-  it('waits as long as it is told, but never long, and tells of an outage once', async () => {
+  it('waits as long as Retry-After says, up to a limit, and reports an outage once', async () => {
     const api = await startAgentApi();
     try {
-      const told: string[] = [];
+      const troubles: string[] = [];
       const client = createApiClient({
         apiUrl: api.url,
         signal: AbortSignal.timeout(60_000),
-        onTrouble: (text) => told.push(text),
+        onTrouble: (text) => troubles.push(text),
       });
       api.failures.push({ status: 503, headers: { 'retry-after': '1' } }, { status: 500 }, { status: 502 });
       const reply = await client.call({
@@ -143,8 +143,8 @@ describe('the API client', () => {
       expect(reply).toEqual({ kind: 'unauthenticated' });
       const [first, second] = api.arrivals;
       expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
-      expect(told).toHaveLength(2);
-      expect(told.join()).not.toContain('none');
+      expect(troubles).toHaveLength(2);
+      expect(troubles.join()).not.toContain('none');
     } finally {
       await api.close();
     }
@@ -152,7 +152,7 @@ describe('the API client', () => {
 
   it('gives up at once when it is aborted', async () => {
     const abort = new AbortController();
-    // Nobody listens on the discard port of this machine.
+    // The discard port of this machine is closed.
     const client = createApiClient({
       apiUrl: 'http://127.0.0.1:9',
       signal: abort.signal,

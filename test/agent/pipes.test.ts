@@ -1,4 +1,4 @@
-// The pipes of commands: what is written arrives, and a pipe serves another command only when nobody can have it open.
+// The pipes of commands: what is written arrives, and a pipe serves another command only when no process can have it open.
 import { execFile } from 'node:child_process';
 import {
   closeSync,
@@ -61,7 +61,7 @@ describe('a pipe', () => {
     expect([before.length, names()]).toEqual([2, before]);
   });
 
-  it('is not used again while somebody can still write into it', async () => {
+  it('is not used again while a process can still write into it', async () => {
     const pipe = createPipe(directory);
     const over = closed(pipe);
     const found = read(pipe).catch(() => 'cut off');
@@ -76,7 +76,7 @@ describe('a pipe', () => {
     expect(await use('next')).toBe('next');
   });
 
-  it('is not used again while somebody can still read from it', async () => {
+  it('is not used again while a process can still read from it', async () => {
     const pipe = createPipe(directory);
     const over = closed(pipe);
     const found = read(pipe);

@@ -6,42 +6,42 @@ import { answered, asked, look, pulseLimits, silentForMs, startPulse } from '../
 const limits = pulseLimits(1_200_000);
 const { everyMs } = limits;
 
-/** Looks every `everyMs` up to `untilMs`, asking each time as the agent does; what was told, and when. */
+/** Checks every `everyMs` up to `untilMs`, asking each time as the agent does; what was reported, and when. */
 function run(answers: (nowMs: number) => boolean, untilMs: number, isRunning: (nowMs: number) => boolean = () => true) {
   let pulse = startPulse(0);
-  const told: { atMs: number; silentMs: number | null }[] = [];
+  const reports: { atMs: number; silentMs: number | null }[] = [];
   for (let nowMs = everyMs; nowMs <= untilMs; nowMs += everyMs) {
     if (!isRunning(nowMs)) continue;
     const seen = look(pulse, limits, nowMs);
     pulse = seen.pulse;
-    if (seen.notifies) told.push({ atMs: nowMs, silentMs: silentForMs(pulse, limits, nowMs) });
+    if (seen.notifies) reports.push({ atMs: nowMs, silentMs: silentForMs(pulse, limits, nowMs) });
     pulse = asked(pulse, nowMs);
     if (answers(nowMs)) pulse = answered(pulse);
   }
-  return told;
+  return reports;
 }
 
 describe('the pulse of a scheduler', () => {
-  it('is nobody’s business while it answers, or is silent for less than two minutes', () => {
+  it('is not reported while it answers, or is silent for less than two minutes', () => {
     expect(run(() => true, 3_600_000)).toEqual([]);
     expect(run((nowMs) => nowMs < 60_000 || nowMs >= 165_000, 3_600_000)).toEqual([]);
   });
 
-  it('is told of once when it stays out, again at its limit, and once when it is back', () => {
+  it('is reported once when it stays out, again at its limit, and once when it is back', () => {
     expect(run((nowMs) => nowMs < 60_000 || nowMs >= 600_000, 1_800_000)).toEqual([
       { atMs: 180_000, silentMs: 120_000 },
       { atMs: 615_000, silentMs: null },
     ]);
-    const told = run((nowMs) => nowMs < 60_000, 1_600_000);
-    expect(told.slice(0, 2)).toEqual([
+    const reports = run((nowMs) => nowMs < 60_000, 1_600_000);
+    expect(reports.slice(0, 2)).toEqual([
       { atMs: 180_000, silentMs: 120_000 },
       { atMs: 1_260_000, silentMs: 1_200_000 },
     ]);
-    // Whatever came of the first such news: they are repeated, not often.
-    expect(told.slice(2).map(({ atMs }) => atMs)).toEqual([1_380_000, 1_500_000]);
+    // Reports after the limit are repeated, every two minutes: the outcome of the first is unknown.
+    expect(reports.slice(2).map(({ atMs }) => atMs)).toEqual([1_380_000, 1_500_000]);
   });
 
-  it('does not count the time in which nobody asked', () => {
+  it('does not count the time in which the agent did not ask', () => {
     const asleep = (nowMs: number) => nowMs >= 600_000 && nowMs < 3_000_000;
     expect(
       run(
@@ -50,12 +50,12 @@ describe('the pulse of a scheduler', () => {
         (nowMs) => !asleep(nowMs),
       ),
     ).toEqual([]);
-    // Silent before, asleep, and silent after: the count begins anew, and is not taken back meanwhile.
-    const told = run(
+    // Silent before, asleep, and silent after: the count begins anew, and no report says meanwhile that it is back.
+    const reports = run(
       (nowMs) => nowMs < 60_000,
       3_300_000,
       (nowMs) => !asleep(nowMs),
     );
-    expect(told).toEqual([{ atMs: 180_000, silentMs: 120_000 }]);
+    expect(reports).toEqual([{ atMs: 180_000, silentMs: 120_000 }]);
   });
 });

@@ -73,16 +73,16 @@ describe('a report that is not accepted', () => {
     expect(agent.stopping.signal.aborted).toBe(false);
     expect(agent.taken.flatMap((report) => report.process ?? [])).toEqual([process]);
     expect(agent.taken.flatMap((report) => report.drained ?? [])).toEqual([{ id: 1, outcome: 'drained' }]);
-    const [told] = agent.taken.flatMap((report) => report.scheduler ?? []);
-    expect(told?.workers.length).toBeGreaterThan(10);
-    expect(told?.workers[0]?.name).toBe('job-7-worker-1');
+    const [scheduler] = agent.taken.flatMap((report) => report.scheduler ?? []);
+    expect(scheduler?.workers.length).toBeGreaterThan(10);
+    expect(scheduler?.workers[0]?.name).toBe('job-7-worker-1');
     expect(agent.said.length).toBeLessThan(15);
     agent.stopping.abort();
     await vi.advanceTimersByTimeAsync(60_000);
     await running;
   });
 
-  it('in no form is given up with a line in the log; the rest is told, and nothing spins', async () => {
+  it('in every form is given up with a line in the log; the agent reports the rest, with a bounded number of requests', async () => {
     const agent = agentWith((report) => report.process !== undefined);
     agent.reports.process(process);
     agent.reports.drained({ id: 1, outcome: 'kept' });
@@ -185,10 +185,10 @@ const result = (lease: number): TaskResult => ({
   ...{ lease, task: lease, attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null },
 });
 
-it('an exchange that is refused because of one result gets all others told, and gives that one up', () => {
+it('an exchange that is refused because of one result delivers all others, and gives that one up', () => {
   let state = { ...createAgentState(0), unacknowledged: Array.from({ length: 500 }, (_, at) => result(at)) };
   const dropped: number[] = [];
-  const told = new Set<number>();
+  const delivered = new Set<number>();
   let exchanges = 0;
   for (; state.unacknowledged.length > 0 && exchanges < 1_000; exchanges += 1) {
     const said = compose(state, 0);
@@ -199,7 +199,7 @@ it('an exchange that is refused because of one result gets all others told, and 
       if (after.dropped !== null) dropped.push(after.dropped.lease);
       continue;
     }
-    for (const lease of leases) told.add(lease);
+    for (const lease of leases) delivered.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
     const more = {
       mayHold: 1,
@@ -212,7 +212,7 @@ it('an exchange that is refused because of one result gets all others told, and 
     state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
   }
   expect(dropped).toEqual([123]);
-  expect(told.size).toBe(499);
+  expect(delivered.size).toBe(499);
   expect(exchanges).toBeLessThan(60);
 });
 
@@ -228,7 +228,7 @@ it('after a refusal an exchange still names every finished result, so that none 
 
 it('a result that a proxy refuses is never given up, and holds up no other', () => {
   let state = { ...createAgentState(0), unacknowledged: Array.from({ length: 4 }, (_, at) => result(at)) };
-  const told = new Set<number>();
+  const delivered = new Set<number>();
   for (let exchanges = 0; exchanges < 30; exchanges += 1) {
     const said = compose(state, 0);
     const leases = said.results.map(({ lease }) => lease);
@@ -238,7 +238,7 @@ it('a result that a proxy refuses is never given up, and holds up no other', () 
       state = after.state;
       continue;
     }
-    for (const lease of leases) told.add(lease);
+    for (const lease of leases) delivered.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
     const more = {
       mayHold: 1,
@@ -250,7 +250,7 @@ it('a result that a proxy refuses is never given up, and holds up no other', () 
     };
     state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
   }
-  expect(told).toEqual(new Set([1, 2, 3]));
+  expect(delivered).toEqual(new Set([1, 2, 3]));
   expect(state.unacknowledged.map(({ lease }) => lease)).toEqual([0]);
 });
 

@@ -44,7 +44,7 @@ const output = async (task: number): Promise<string[]> =>
 describe('short tasks', () => {
   const ids = Array.from({ length: 60 }, (_, at) => at);
 
-  it('travel several at a time, run one after the other, and each is told once', async () => {
+  it('travel several at a time, run one after the other, and each has one result', async () => {
     const runs = join(scratch, 'turns');
     const script = 'echo "+$ROPEWALK_BATCH_TASK_ID" >> "$1"; echo "-$ROPEWALK_BATCH_TASK_ID" >> "$1"';
     await start({ command: ['sh', '-c', script, 'sh', runs] }, ids, (fresh) => (fresh.answer.mayHold = 32));

@@ -172,22 +172,22 @@ describe('a draining agent', () => {
     const granting = answerWith({ grants: [grant(1)], mayHold: 1 });
     const { state, orders } = applyAnswer(draining, claimed.request, granting, { nowMs: 0 });
     expect([orders.start, state.held, isDrained(state)]).toEqual([null, null, false]);
-    const told = trade(state, 0, { mayHold: 1 });
-    expect(told.request).toMatchObject({ want: 0, returned: [1] });
-    expect(isDrained(told.state)).toBe(true);
-    expect(planExchange(told.state, 100_000).say).toBeNull();
+    const sent = trade(state, 0, { mayHold: 1 });
+    expect(sent.request).toMatchObject({ want: 0, returned: [1] });
+    expect(isDrained(sent.state)).toBe(true);
+    expect(planExchange(sent.state, 100_000).say).toBeNull();
   });
 
-  it('lets its task run on and tells the result, and is drained when that is acknowledged', () => {
+  it('lets its task run on and reports the result, and is drained when that is acknowledged', () => {
     const begun = drain(trade(createAgentState(0), 0, { grants: [grant(1)] }).state);
     expect(isDrained(begun)).toBe(false);
     expect(say(begun, 60_000).request).toMatchObject({ want: 0, running: [1] });
     const ended = finish(begun, resultOf(1), 60_000);
     expect(isDrained(ended)).toBe(false);
-    const told = say(ended, 60_000);
-    expect(told.request).toMatchObject({ want: 0, results: [resultOf(1)] });
+    const sent = say(ended, 60_000);
+    expect(sent.request).toMatchObject({ want: 0, results: [resultOf(1)] });
     expect(
-      isDrained(applyAnswer(told.state, told.request, answerWith({ acknowledged: [1] }), { nowMs: 60_001 }).state),
+      isDrained(applyAnswer(sent.state, sent.request, answerWith({ acknowledged: [1] }), { nowMs: 60_001 }).state),
     ).toBe(true);
   });
 

@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { startTask } from '../../agent/job/run-task.ts';
 import type { RunningCommand } from '../../agent/processes/start-process.ts';
 
-/** A command that ends by itself after `runsMs`, or `obeysMs` after it was told to. */
+/** A command that ends by itself after `runsMs`, or when it is ended; `graces` are the grace periods it was given. */
 function run(limitMs: number | undefined, runsMs: number, exitCode: number) {
-  const told: number[] = [];
-  const running: RunningCommand = commandThat(runsMs, exitCode, (graceMs) => told.push(graceMs));
+  const graces: number[] = [];
+  const running: RunningCommand = commandThat(runsMs, exitCode, (graceMs) => graces.push(graceMs));
   const task = startTask({
     runtime: { start: () => Promise.resolve(running) },
     command: { argv: ['x'], env: {}, cwd: tmpdir() },
@@ -21,10 +21,10 @@ function run(limitMs: number | undefined, runsMs: number, exitCode: number) {
     cleanUp: () => Promise.resolve(),
     timeoutMs: limitMs,
   });
-  return { task, told };
+  return { task, graces };
 }
 
-function commandThat(runsMs: number, exitCode: number, told: (graceMs: number) => void): RunningCommand {
+function commandThat(runsMs: number, exitCode: number, onEnd: (graceMs: number) => void): RunningCommand {
   const { promise, resolve } = Promise.withResolvers<{ exitCode: number; signal: null; exitedAtMs: number }>();
   const exit = () => resolve({ exitCode, signal: null, exitedAtMs: performance.now() });
   const timer = setTimeout(exit, runsMs);
@@ -32,7 +32,7 @@ function commandThat(runsMs: number, exitCode: number, told: (graceMs: number) =
     pid: 1,
     ended: promise,
     end: (graceMs: number) => {
-      told(graceMs);
+      onEnd(graceMs);
       clearTimeout(timer);
       exit();
     },
@@ -41,19 +41,19 @@ function commandThat(runsMs: number, exitCode: number, told: (graceMs: number) =
 
 describe('a task with a time limit', () => {
   it('that is reached is ended, and has failed also if it exits with 0 then', async () => {
-    const { task, told } = run(20, 3_600_000, 0);
+    const { task, graces } = run(20, 3_600_000, 0);
     expect(await task.ended).toMatchObject({
       kind: 'ended',
       exitCode: 124,
       signal: null,
       reason: 'The task ran longer than its limit of 0.02 s and was ended.',
     });
-    expect(told).toEqual([10_000]);
+    expect(graces).toEqual([10_000]);
   });
 
   it.each([3_600_000, undefined])('of %s ms that is not reached ends as it ends', async (limitMs) => {
-    const { task, told } = run(limitMs, 10, 3);
+    const { task, graces } = run(limitMs, 10, 3);
     expect(await task.ended).toMatchObject({ exitCode: 3, reason: null });
-    expect(told).toEqual([]);
+    expect(graces).toEqual([]);
   });
 });

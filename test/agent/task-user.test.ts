@@ -178,7 +178,7 @@ describe.runIf(isRoot)('an agent that is root', () => {
     await cloud.provider.launch({ ...workersRequest(owner, 1), apiUrl: api.url, launchToken: api.launchToken });
     await eventually(() => api.results().length > 0);
     expect(api.results()[0]).toMatchObject({ task: 1, exitCode: 0 });
-    api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 is over.' };
+    api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 has ended.' };
     await eventually(async () => (await cloud.emulator.ledger()).live.length === 0);
     const read: string[] = [];
     for await (const { task, text } of cloud.provider.logs({ owner })) if (task === 1 && text !== '') read.push(text);

@@ -1,4 +1,4 @@
-// The agent's decisions about short tasks: how many it holds, when it tells their results, when it hands them back.
+// The agent's decisions about short tasks: how many it holds, when it reports their results, when it returns them.
 import { describe, expect, it } from 'vitest';
 
 import {
@@ -65,17 +65,17 @@ describe('tasks that wait for their turn', () => {
   it('that end while an exchange is under way do not make another at once, unless they were the last', () => {
     const { state } = trade(after(25), 25, { grants: leases(2, 31), acknowledged: [1], mayHold });
     const ended = taskEnded(state, resultOf(2), 50).state;
-    const told = say(resultsKept(ended, ended.unkept), 550);
-    const meanwhile = finish(told.state, resultOf(3), 560);
+    const sent = say(resultsKept(ended, ended.unkept), 550);
+    const meanwhile = finish(sent.state, resultOf(3), 560);
     const answer = answerWith({ acknowledged: [2], mayHold });
-    const { state: heard } = applyAnswer(meanwhile, told.request, answer, { nowMs: 600, tookMs: 50 });
+    const { state: heard } = applyAnswer(meanwhile, sent.request, answer, { nowMs: 600, tookMs: 50 });
     expect(planExchange(heard, 600)).toEqual({ say: null, waitMs: resultsWithinMs - 50 });
     const last = { ...meanwhile, waiting: [] };
-    const alone = applyAnswer(last, told.request, answer, { nowMs: 600, tookMs: 50 });
+    const alone = applyAnswer(last, sent.request, answer, { nowMs: 600, tookMs: 50 });
     expect(say(alone.state, 600).request.results).toEqual([resultOf(3)]);
   });
 
-  it('are handed back once the running task has turned out long, and when the agent drains', () => {
+  it('are returned once the running task has turned out long, and when the agent drains', () => {
     const behind = leases(3, 30).map(({ lease }) => lease);
     const { state } = trade(after(25), 25, { grants: leases(2, 31), acknowledged: [1], mayHold });
     expect(endTurns(state, 1_024)).toBe(state);
@@ -87,7 +87,7 @@ describe('tasks that wait for their turn', () => {
     expect(say(drain(state), 30).request).toMatchObject({ want: 0, running: [2], returned: behind });
   });
 
-  it('are handed back until that has been heard', () => {
+  it('are returned again until an exchange has confirmed it', () => {
     const { state } = trade(after(25), 25, { grants: leases(2, 3), acknowledged: [1], mayHold });
     const first = say(drain(state), 30);
     expect(say(first.state, 31).request.returned).toEqual([3, 4]);
@@ -97,8 +97,8 @@ describe('tasks that wait for their turn', () => {
 
   it('are given up when their lease has ended', () => {
     const { state } = trade(after(25), 25, { grants: leases(2, 3), acknowledged: [1], mayHold });
-    const told = trade(state, 1_024, { drop: [3], mayHold });
-    expect(told.orders.kill).toBeNull();
-    expect(told.state.waiting.map(({ lease }) => lease)).toEqual([4]);
+    const sent = trade(state, 1_024, { drop: [3], mayHold });
+    expect(sent.orders.kill).toBeNull();
+    expect(sent.state.waiting.map(({ lease }) => lease)).toEqual([4]);
   });
 });

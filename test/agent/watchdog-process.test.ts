@@ -52,7 +52,7 @@ async function start(): Promise<{ hasWork: () => Promise<boolean> }> {
 
 const said = async (): Promise<string> => (await agent.lines()).map((line) => line.text).join('\n');
 
-it('ends with its task and the grandchildren that left its group when nobody answers any more', async () => {
+it('ends with its task and the orphaned processes when the control plane stops answering', async () => {
   const { hasWork } = await start();
   await api.close();
   await eventually(() => agent.hasEnded());
@@ -61,7 +61,7 @@ it('ends with its task and the grandchildren that left its group when nobody ans
   expect(await said()).toContain('orphaned processes were killed');
 });
 
-it('keeps the results that nobody acknowledged', async () => {
+it('keeps the results that were not acknowledged', async () => {
   await start();
   api.acknowledges = false;
   await writeFile(join(scratch, 'go'), '');
@@ -86,7 +86,7 @@ it('goes on when the control plane is back in time', async () => {
   expect(api.registrations).toHaveLength(1);
 });
 
-it('takes being stopped for sleep, also when it wakes up while nobody answers', async () => {
+it('treats SIGSTOP as sleep, also when it wakes up while the control plane does not answer', async () => {
   const { hasWork } = await start();
   await api.close();
   process.kill(agent.pid, 'SIGSTOP');
@@ -107,14 +107,14 @@ it('takes no answer of a proxy for one of the control plane', async () => {
   expect(await hasWork()).toBe(false);
 });
 
-it('powers a machine off by argv alone, and tells when that does not work', async () => {
-  const told: string[] = [];
-  const log = { write: (text: string) => void told.push(text) };
+it('powers a machine off by argv alone, and logs when that fails', async () => {
+  const logged: string[] = [];
+  const log = { write: (text: string) => void logged.push(text) };
   await powerOff(null, log);
-  expect(told).toEqual([]);
+  expect(logged).toEqual([]);
   await powerOff(['mkdir', join(scratch, 'off; touch x')], log);
   expect(await readdir(scratch)).toEqual(['off; touch x']);
   await powerOff(['false'], log);
-  expect(told.join('\n')).toContain('could not be powered off');
+  expect(logged.join('\n')).toContain('could not be powered off');
   expect(watchdogExitCode).toBe(3);
 });

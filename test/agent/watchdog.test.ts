@@ -23,7 +23,7 @@ function machine(limit = limitMs) {
     pass,
     look,
     hear: () => (state = heard(state, now)),
-    /** Ticks in time until it is over or this much has passed; how long it took. */
+    /** Ticks in time until the watchdog fires or this much has passed; how long it took. */
     run: (ms: number, everyMs = tickMs(limit)): { verdict: Verdict; tookMs: number } => {
       for (let tookMs = 0; tookMs < ms;) {
         pass(everyMs);
@@ -36,7 +36,7 @@ function machine(limit = limitMs) {
   };
 }
 
-it('is over after the limit, not before, whatever the limit', () => {
+it('fires after the limit, not before, whatever the limit', () => {
   for (const limit of [5_000, 60_000, limitMs, 7 * 86_400_000]) {
     const { verdict, tookMs } = machine(limit).run(limit * 2);
     expect(verdict).toBe('over');
@@ -54,7 +54,7 @@ it('counts from the last answer', () => {
   expect(agent.run(limitMs * 2).verdict).toBe('over');
 });
 
-it('begins anew after sleep, whether the monotonic clock stood still or went on', () => {
+it('begins anew after sleep, whether the monotonic clock paused or went on', () => {
   const hourMs = 3_600_000;
   for (const monotonicMs of [hourMs, 20]) {
     const agent = machine();
