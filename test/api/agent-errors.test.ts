@@ -1,4 +1,4 @@
-// What an agent must be able to tell of an error: that the API itself gave it.
+// An agent can recognize the API's own errors among the answers of proxies.
 import { expect, it } from 'vitest';
 
 import { createTestApi } from './support.ts';

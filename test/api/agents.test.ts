@@ -98,7 +98,7 @@ describe('agents', () => {
     expect(api.workflows.calls.filter((call) => call === `update job/${number} job.exchange`)).toHaveLength(1);
   });
 
-  it('are told to stop when their job or cluster is over', async () => {
+  it('get an order to stop when their job or cluster has ended', async () => {
     const api = await createTestApi();
     const { number, headToken } = await jobWithAgents(api);
     api.workflows.close(`job/${number}`, { result: null });
@@ -116,7 +116,7 @@ describe('agents', () => {
     expect((await late.json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });
   });
 
-  it('get a new token with an answer when half the life of theirs is over', async () => {
+  it('get a new token with an answer after half the lifetime of theirs', async () => {
     const api = await createTestApi();
     const { headToken } = await jobWithAgents(api);
     api.clock.offsetMs += instanceTokenTtlMs / 2 + 1_000;
@@ -154,7 +154,7 @@ describe('agents', () => {
     expect((await exchange(api, jobless.instanceToken, { want: 1 })).status).toBe(403);
   });
 
-  it('of a job or cluster get its bundle for 397 days, and then are told that it is too old, not that it is over', async () => {
+  it('of a job or cluster get its bundle for 397 days, and then an error that names its age, not an end', async () => {
     const api = await createTestApi();
     const job = await api.submit({ jobTimeout: '397 days' });
     const cluster = await api.startCluster();
@@ -176,7 +176,7 @@ describe('agents', () => {
     expect(await ask(job, true)).toEqual([404, expect.stringContaining('the job has ended')]);
   });
 
-  it('are told to try again while Temporal or, for their bundle, the database is unavailable', async () => {
+  it('get 503 with Retry-After while Temporal or, for their bundle, the database is unavailable', async () => {
     const api = await createTestApi();
     const { headToken: token } = await jobWithAgents(api);
     expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);

@@ -23,7 +23,7 @@ const agentPaths = [
 const codeOf = async (response: Response): Promise<string> => (await response.json()).error.code;
 
 describe('who may enter', () => {
-  it.each([...paths, ...agentPaths])('nobody without a token: %s %s', async (method, path) => {
+  it.each([...paths, ...agentPaths])('no request without a token: %s %s', async (method, path) => {
     const api = await createTestApi();
     const response = await api.call(method, path, { token: null, ...(method === 'POST' ? { body: {} } : {}) });
     expect(response.status).toBe(401);
@@ -127,7 +127,7 @@ describe('who may enter', () => {
     const api = await createTestApi();
     const number = await api.submit({});
     const reader = await api.addToken('default', ['read']);
-    const nobody = await api.addToken('default', []);
+    const scopeless = await api.addToken('default', []);
     expect((await api.call('GET', `/v1/jobs/${number}`, { token: reader })).status).toBe(200);
     for (const [method, path, body] of [
       ['POST', '/v1/jobs', { command: ['true'] }],
@@ -139,7 +139,7 @@ describe('who may enter', () => {
       expect((await response.json()).error.message).toContain('needs the scope write');
     }
     for (const [method, path] of paths.filter(([method]) => method === 'GET')) {
-      expect((await api.call(method, path, { token: nobody })).status).toBe(403);
+      expect((await api.call(method, path, { token: scopeless })).status).toBe(403);
     }
   });
 

@@ -16,12 +16,12 @@ const codeOf = (entering: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof RopewalkError ? error.problem.code : error),
   );
 
-describe('the room for bodies', () => {
+describe('the memory budget for request bodies', () => {
   const room = (waitMs = 60_000) =>
     createBodyMemory({ totalBytes: 10, workspaceBytes: 6, callerBytes: 5, maxWaiting: 5, waitMs });
   const of = (workspace: string, caller = 'one') => ({ workspace, id: `${workspace} ${caller}` });
 
-  it('is given in order, to nobody more than a share, and never to more than fits', async () => {
+  it('is given in order, to each caller at most a share, and never to more requests than fit', async () => {
     const made = room();
     const entered: string[] = [];
     const ask = async (who: string, bytes: number): Promise<() => void> => {
@@ -44,7 +44,7 @@ describe('the room for bodies', () => {
     expect(entered).toEqual(['ada 5', 'bob 4', 'ada 2', 'eve 3', 'eve 1']);
   });
 
-  it('takes one that is larger than all of it when nothing else is there, and gives room back once', async () => {
+  it('admits a body that is larger than all of it when no other is there, and releases memory once', async () => {
     const made = room();
     const leave = await made.enter(of('ada'), 50);
     const other = made.enter(of('bob'), 1);
@@ -52,7 +52,7 @@ describe('the room for bodies', () => {
     leave();
     const last = await other;
     last();
-    // All of the room, which would not be there had the first given it back twice or the second not at all.
+    // The whole budget is free only if the first released its memory once and the second released it at all.
     expect(await made.enter(of('ada'), 10)).toBeTypeOf('function');
   });
 
@@ -104,13 +104,13 @@ describe('the room for bodies', () => {
 
 it('is kept by the API: of eight jobs of the greatest size four are received at a time, two of a workspace, one of a user', async () => {
   const objects = memoryObjects();
-  const doors: (() => void)[] = [];
+  const uploads: (() => void)[] = [];
   let isHeld = true;
   // A store that takes its time: the bytes of a job are in memory for so long.
   const slow: typeof objects = {
     ...objects,
     put: async (...input) => {
-      if (isHeld) await new Promise<void>((open) => doors.push(open));
+      if (isHeld) await new Promise<void>((open) => uploads.push(open));
       return objects.put(...input);
     },
   };
@@ -122,22 +122,22 @@ it('is kept by the API: of eight jobs of the greatest size four are received at 
   const send = (token?: string) =>
     api.call('POST', '/v1/jobs', { body: { command: ['true'] }, headers, ...(token === undefined ? {} : { token }) });
   const mine = Array.from({ length: 3 }, () => send());
-  await eventually(() => doors.length === 1);
+  await eventually(() => uploads.length === 1);
   await setImmediate();
-  expect(doors).toHaveLength(1);
+  expect(uploads).toHaveLength(1);
   mine.push(send(colleague));
-  await eventually(() => doors.length === 2);
+  await eventually(() => uploads.length === 2);
   await setImmediate();
-  expect(doors).toHaveLength(2);
+  expect(uploads).toHaveLength(2);
   const theirs = others.flatMap((token) => [send(token), send(token)]);
   const most = bodyMemoryBytes / maxBodyBytes;
-  await eventually(() => doors.length === most);
+  await eventually(() => uploads.length === most);
   await setImmediate();
-  expect([most, doors.length]).toEqual([4, 4]);
-  // What brings no body waits for nobody's: the room is full for this workspace, and for all.
+  expect([most, uploads.length]).toEqual([4, 4]);
+  // A request without a body does not wait, although the budget of this workspace and of all is used up.
   expect((await api.call('POST', '/v1/jobs/9/cancel')).status).toBe(404);
   isHeld = false;
-  for (const open of doors) open();
+  for (const open of uploads) open();
   const statuses = (await Promise.all([...mine, ...theirs])).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([201]));
 });

@@ -49,7 +49,7 @@ describe('the logs of a cluster', () => {
     expect((await api.call('GET', path, { token: await api.addToken('other') })).status).toBe(404);
   });
 
-  it('followed, end once the cluster is over and nothing more comes', async () => {
+  it('followed, end once the cluster has ended and no more lines come', async () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     api.logs.read = async function* ({ signal }) {
@@ -74,7 +74,7 @@ describe('the logs of a cluster', () => {
     expect((await api.call('GET', `/v1/clusters/${number}/logs`)).status).toBe(200);
   });
 
-  it('that nobody here can read are refused with the reason, and hold no place', async () => {
+  it('that this replica cannot read are refused with the reason, and hold no place', async () => {
     const first = await createTestApi();
     const number = await first.startCluster();
     // Another replica, whose operator has taken the provider away.
@@ -86,7 +86,7 @@ describe('the logs of a cluster', () => {
     }
   });
 
-  it('whose reader leaves are no trouble to tell of', async () => {
+  it('whose reader leaves are not logged as cut short', async () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     api.logs.read = async function* ({ signal }) {

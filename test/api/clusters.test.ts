@@ -93,7 +93,7 @@ describe('starting a Dask cluster', () => {
     expect(await Promise.all([api.vault.open(caKey), api.vault.open(bundleKey)])).not.toContain(null);
   });
 
-  it('answers the open one of the same name unless told otherwise, and leaves nothing of the second request', async () => {
+  it('answers the open one of the same name unless getOrCreate is false, and leaves nothing of the second request', async () => {
     const api = await createTestApi();
     await api.startCluster({ name: 'shared' });
     const again = await api.call('POST', '/v1/clusters', { body: { name: 'shared', workers: 9 } });
@@ -226,7 +226,7 @@ describe('changing a Dask cluster', () => {
     expect((await errorOf(refused)).field).toBe('workers');
   });
 
-  it('tells the cluster of a keepalive when it says something new or time has passed', async () => {
+  it('signals a keepalive to the cluster when it changes a timeout or time has passed', async () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     const keep = async (body: object) => (await api.call('POST', `/v1/clusters/${number}/keepalive`, { body })).status;
@@ -259,7 +259,7 @@ describe('changing a Dask cluster', () => {
     expect(count()).toBe(4);
   });
 
-  it("is refused for a job's cluster, and once it stops or is over; another workspace's does not exist", async () => {
+  it("is refused for a job's cluster, and once it stops or has ended; another workspace's does not exist", async () => {
     const api = await createTestApi();
     const [stranger, reader] = [await api.addToken('other'), await api.addToken('default', ['read'])];
     const job = await api.submit({});

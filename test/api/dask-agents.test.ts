@@ -37,7 +37,7 @@ describe('agents of a Dask cluster', () => {
     expect(intruder.status).toBe(404);
   });
 
-  it('tell how their process fares, which people see', async () => {
+  it('report the state of their process, which the cluster view shows', async () => {
     const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 2);
     const [one, two] = others;
@@ -82,7 +82,7 @@ describe('agents of a Dask cluster', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('are told of the scheduler the moment it has started, all with one look', async () => {
+  it('get the scheduler address the moment it has started, all with one query', async () => {
     const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 10);
     const before = queriesOf(api, number);
@@ -97,7 +97,7 @@ describe('agents of a Dask cluster', () => {
     expect(await (await head.orders()).json()).toMatchObject({ version: 2, schedulerAddress });
   });
 
-  it('are told to stop when the cluster stops or is over', async () => {
+  it('get an order to stop when the cluster stops or has ended', async () => {
     const api = await createTestApi();
     const { number, head } = await clusterWithWorkers(api, 0);
     const waiting = head.orders(1);

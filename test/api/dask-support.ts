@@ -23,8 +23,8 @@ export async function createDaskInstance(api: TestApi, number: number, slot: num
     id,
     token,
     registered,
-    report: (news: object) =>
-      api.call('POST', '/v1/agent/report', { token, body: { kind: 'alive', bootId, address, ...news } }),
+    report: (changes: object) =>
+      api.call('POST', '/v1/agent/report', { token, body: { kind: 'alive', bootId, address, ...changes } }),
     orders: (seen?: number, signal?: AbortSignal) =>
       api.call('GET', `/v1/agent/orders${seen === undefined ? '' : `?seen=${seen}`}`, {
         token,

@@ -65,7 +65,7 @@ describe('an instance of EC2', () => {
     expect((await register(api, number, { identity })).status).toBe(200);
     expect((await register(api, number, { identity })).status).toBe(200);
     expect((await register(api, number, { identity, bootId: 'c'.repeat(32) })).status).toBe(403);
-    // A holder of the launch token cannot end an instance that has registered.
+    // A thief of the launch token cannot end an instance that has registered.
     expect((await register(api, number, { identity: identityOf({}, forger) })).status).toBe(403);
     expect(api.workflows.clusters.get(number)?.instances[0]?.state).toBe('ready');
   });
@@ -107,7 +107,7 @@ describe('an instance of EC2', () => {
     expect(answer.message).toContain('ROPEWALK_AWS_IDENTITY_KEYS');
   });
 
-  it('tells its cluster of an interruption, in a form that is checked', async () => {
+  it('reports an interruption to its cluster, in a form that is checked', async () => {
     const api = await createTestApi({ providers });
     const number = await jobOn(api);
     const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });
@@ -160,7 +160,7 @@ describe('the keys of identity documents', () => {
 });
 
 describe('the agent as a download', () => {
-  it('is served by its hash to anybody, for ever', async () => {
+  it('is served by its hash without a token, forever', async () => {
     const api = await createTestApi();
     const program = new TextEncoder().encode('console.log("agent")\n');
     const sha256 = await publishProgram(api.objects, program);

@@ -38,7 +38,7 @@ describe('the events of a job', () => {
     expect((await lines).map(({ code }) => code)).toEqual(['SUBMITTED', 'CANCELLED']);
   });
 
-  it('name tasks as people do, and what the view no longer keeps is not told again', async () => {
+  it('name tasks by their array ids, and are not repeated when the view no longer keeps them', async () => {
     const api = await createTestApi();
     const number = await api.submit({ array: '7-8' });
     const state = api.workflows.jobs.get(number);
@@ -70,7 +70,7 @@ describe('the events of a job', () => {
 });
 
 describe('a name', () => {
-  it('finds the one open job or cluster that has it, and nothing that is over or another workspace’s', async () => {
+  it('finds the one open job or cluster that has it, and none that has ended or is of another workspace', async () => {
     const api = await createTestApi();
     await api.submit({ name: 'other' });
     const job = await api.submit({ name: 'nightly' });

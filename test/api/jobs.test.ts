@@ -226,7 +226,7 @@ describe('reading jobs', () => {
     expect(api.workflows.jobs.get(1)?.cancelRequested).toBeNull();
   });
 
-  it('cancels once, and answers the same for one that is over', async () => {
+  it('cancels once, and answers the same for one that has ended', async () => {
     const api = await createTestApi();
     const number = await api.submit({ ntasks: 3 });
     for (let n = 0; n < 2; n += 1) {

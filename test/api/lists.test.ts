@@ -52,7 +52,7 @@ describe('filters', () => {
     ['jobs?name=nightly', [3, 1]],
     ['jobs?name=nightly&open=true', [3]],
     ['jobs?user=grace', [5, 2]],
-    ['jobs?user=nobody', []],
+    ['jobs?user=unknown', []],
     ['jobs?since=5m', [5]],
     ['jobs?until=5m', [3, 2, 1]],
     ['jobs?since=5m&user=ada', []],

@@ -42,7 +42,7 @@ describe('device login', () => {
     expect((await api.call('GET', '/v1/whoami', { token: first.token })).status).toBe(200);
   });
 
-  it('keeps neither code where somebody could read it', async () => {
+  it('stores neither code in readable form', async () => {
     const api = await createTestApi();
     const login = await begin(api);
     await approve(api, login.userCode);
@@ -114,7 +114,7 @@ describe('device login', () => {
     expect((await from('203.0.113.1')).status).toBe(200);
   });
 
-  it('lets a flood crowd out itself before anybody else', () => {
+  it('drops logins of the address that floods before those of other addresses', () => {
     const rates = createLoginRates(() => 0);
     const gone: (string | null)[] = [];
     const from = (address: string, key: string) => gone.push(rates.begin(address).begun(key));
@@ -124,7 +124,7 @@ describe('device login', () => {
     expect(gone).not.toContain('ours');
   });
 
-  it('lets the oldest that is undecided give way where addresses cannot be told apart', async () => {
+  it('drops the oldest undecided login where addresses cannot be distinguished', async () => {
     const api = await createTestApi();
     const [decided, oldest] = [await begin(api), await begin(api)];
     expect((await approve(api, decided.userCode)).status).toBe(200);

@@ -59,7 +59,7 @@ describe('logs', () => {
     }
   });
 
-  it('followed, end once the job is over and nothing more comes', async () => {
+  it('followed, end once the job has ended and no more lines come', async () => {
     const api = await createTestApi();
     const number = await api.submit({});
     const { released } = followed(api, [line('first'), line('last')]);

@@ -99,7 +99,7 @@ describe('a cluster on EC2', () => {
     expect((await specOf(plain, 'job')).machines).not.toHaveProperty('ingress');
   });
 
-  it('opens the port that its scheduler was told to use, and warns when nothing opens it', async () => {
+  it('opens the requested port of the scheduler, and warns when no ingress rule opens it', async () => {
     const api = await cloudApi();
     const warningsOf = async (body: object): Promise<string[]> => {
       const reply = await (await api.call('POST', '/v1/clusters', { body })).json();

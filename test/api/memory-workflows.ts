@@ -212,7 +212,7 @@ const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value
 /** What tests send comes from the services' own typed calls. */
 const trusted = <T>(value: unknown): T => value as T;
 
-/** The port's generics name what each message answers; here the messages are told apart by name at run time. */
+/** The port's generics name what each message answers; here the messages are distinguished by name at run time. */
 const asPort = (port: object): WorkflowsPort => port as WorkflowsPort;
 
 function viewTasks(job: JobState, input: unknown) {

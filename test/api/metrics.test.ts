@@ -22,7 +22,7 @@ describe('metrics of the API', () => {
     const number = await api.submit({});
     await api.call('GET', `/v1/jobs/${number}`);
     await api.call('GET', '/v1/jobs/424242');
-    await api.call('GET', '/secret-path-of-somebody');
+    await api.call('GET', '/secret-path-of-a-user');
     await api.call('PROPFIND', '/v1/jobs');
     const found = await text();
     expect(found).toContain('ropewalk_http_requests_total{route="/v1/jobs",method="POST",status="201"} 1');
@@ -35,7 +35,7 @@ describe('metrics of the API', () => {
     expect(found).toMatch(/ropewalk_http_request_duration_seconds_count\{route="\/v1\/jobs",method="POST"\} 1/);
   });
 
-  it('tell of group commits: items, bytes, wait, window, and what became of them', async () => {
+  it('describe group commits: items, bytes, wait, window, and outcomes', async () => {
     const { api, text } = await countedApi();
     const job = await api.submit({ ntasks: 2 });
     const exchange = async (instance: string) => {

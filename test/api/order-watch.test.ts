@@ -14,8 +14,8 @@ const version = (number: number, stop: Orders['stop'] = null): Orders => ({
 const over = { code: 'CLUSTER_OVER', text: 'over' };
 const holdMs = 50_000;
 
-function createWorld() {
-  const world = {
+function createFixture() {
+  const source = {
     orders: version(1),
     reads: [] as number[],
     failure: null as Error | null,
@@ -28,18 +28,18 @@ function createWorld() {
     holdMs,
     monotonicMs: Date.now,
     read: async (_key, maxAgeMs) => {
-      world.reads.push(maxAgeMs);
-      if (world.failure !== null) throw world.failure;
-      return world.orders;
+      source.reads.push(maxAgeMs);
+      if (source.failure !== null) throw source.failure;
+      return source.orders;
     },
     readRow: async ({ workspace }) => {
-      if (world.isBroken && workspace === 'broken') throw new Error('damaged');
-      world.rowReads += 1;
-      return world.row.orders;
+      if (source.isBroken && workspace === 'broken') throw new Error('damaged');
+      source.rowReads += 1;
+      return source.row.orders;
     },
     versions: async (clusters) => {
-      world.asked.push(clusters);
-      return clusters.map((number) => ({ number, version: world.row.version, ended: world.row.ended }));
+      source.asked.push(clusters);
+      return clusters.map((number) => ({ number, version: source.row.version, ended: source.row.ended }));
     },
   });
   const ask = (seen: number, signal = new AbortController().signal) => {
@@ -47,7 +47,7 @@ function createWorld() {
     asked.done = watch.wait(key, seen, signal).then((orders) => (asked.got = orders));
     return asked;
   };
-  return { world, watch, ask };
+  return { source, watch, ask };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -59,11 +59,11 @@ afterEach(() => {
 
 describe('waiting for orders', () => {
   it('ends at once when there is something new, or a stop', async () => {
-    const { world, watch, ask } = createWorld();
+    const { source, watch, ask } = createFixture();
     const fresh = ask(0);
     await vi.advanceTimersByTimeAsync(0);
     expect(fresh.got).toEqual(version(1));
-    world.row = { version: 2, ended: true, orders: version(1, over) };
+    source.row = { version: 2, ended: true, orders: version(1, over) };
     const stopped = ask(1);
     await watch.round();
     await vi.advanceTimersByTimeAsync(0);
@@ -71,7 +71,7 @@ describe('waiting for orders', () => {
   });
 
   it('ends after the longest time with what there is', async () => {
-    const { ask } = createWorld();
+    const { ask } = createFixture();
     const asked = ask(1);
     await vi.advanceTimersByTimeAsync(holdMs - 1);
     expect(asked.got).toBeNull();
@@ -80,10 +80,10 @@ describe('waiting for orders', () => {
   });
 
   it('asks no workflow while nothing changes, however many wait and come back', async () => {
-    const { world, watch, ask } = createWorld();
+    const { source, watch, ask } = createFixture();
     const first = ask(0);
     await vi.advanceTimersByTimeAsync(0);
-    expect([first.got, world.reads.length]).toEqual([version(1), 1]);
+    expect([first.got, source.reads.length]).toEqual([version(1), 1]);
     for (let poll = 0; poll < 10; poll += 1) {
       const waiting = Array.from({ length: 20 }, () => ask(1));
       for (let second = 0; second < 50; second += 1) {
@@ -92,12 +92,12 @@ describe('waiting for orders', () => {
       }
       expect(waiting.every(({ got }) => got?.version === 1)).toBe(true);
     }
-    expect([world.reads.length, world.rowReads]).toEqual([1, 1]);
-    expect(new Set(world.asked.map(String))).toEqual(new Set(['1']));
+    expect([source.reads.length, source.rowReads]).toEqual([1, 1]);
+    expect(new Set(source.asked.map(String))).toEqual(new Set(['1']));
   });
 
-  it('forgets a cluster for which nobody has waited for a minute', async () => {
-    const { watch, ask } = createWorld();
+  it('forgets a cluster for which no agent has waited for a minute', async () => {
+    const { watch, ask } = createFixture();
     const left = new AbortController();
     const asked = ask(0, left.signal);
     await asked.done;
@@ -109,73 +109,73 @@ describe('waiting for orders', () => {
     expect(watch.size()).toBe(0);
   });
 
-  it('hears of a change elsewhere from the database', async () => {
-    const { world, watch, ask } = createWorld();
+  it('gets the orders of other replicas from the database', async () => {
+    const { source, watch, ask } = createFixture();
     const asked = ask(1);
     await watch.round();
     expect(asked.got).toBeNull();
-    world.row = { version: 5, ended: false, orders: version(2) };
+    source.row = { version: 5, ended: false, orders: version(2) };
     await watch.round();
     await vi.advanceTimersByTimeAsync(0);
     expect(asked.got).toEqual(version(2));
-    world.row = { version: 6, ended: false, orders: null };
+    source.row = { version: 6, ended: false, orders: null };
     await watch.round();
-    expect(world.reads).toEqual([]);
+    expect(source.reads).toEqual([]);
   });
 
   it('reads the other rows of a round although one cannot be read, and that one again', async () => {
-    const { world, watch, ask } = createWorld();
+    const { source, watch, ask } = createFixture();
     const other = { workspace: 'broken', cluster: 2 };
-    world.isBroken = true;
+    source.isBroken = true;
     const [first, second] = [watch.wait(other, 1, new AbortController().signal), ask(1)];
-    world.row = { version: 2, ended: false, orders: version(2) };
+    source.row = { version: 2, ended: false, orders: version(2) };
     await expect(watch.round()).rejects.toThrow('damaged');
     await second.done;
     expect(second.got).toEqual(version(2));
-    world.isBroken = false;
+    source.isBroken = false;
     await watch.round();
     expect(await first).toEqual(version(2));
   });
 
-  it('hears at once of what passes by here, without a look, and never of less than it has heard', async () => {
-    const { world, watch, ask } = createWorld();
+  it('gets the orders of this replica at once, without a query, and never an older version afterwards', async () => {
+    const { source, watch, ask } = createFixture();
     const [one, two, ahead] = [ask(1), ask(1), ask(3)];
     watch.heard(key, version(3));
     watch.heard({ ...key, workspace: 'other' }, version(9));
     await vi.advanceTimersByTimeAsync(0);
     expect([one.got, two.got, ahead.got]).toEqual([version(3), version(3), null]);
-    world.row = { version: 4, ended: false, orders: version(2) };
+    source.row = { version: 4, ended: false, orders: version(2) };
     await watch.round();
     const late = ask(2);
     await vi.advanceTimersByTimeAsync(0);
-    expect([late.got, world.reads]).toEqual([version(3), []]);
+    expect([late.got, source.reads]).toEqual([version(3), []]);
     await vi.advanceTimersByTimeAsync(holdMs);
     expect(ahead.got).toEqual(version(3));
   });
 
   it('asks the workflow when it is woken, and a few times more', async () => {
-    const { world, watch, ask } = createWorld();
+    const { source, watch, ask } = createFixture();
     const asked = ask(1);
     watch.wake(key);
     await vi.advanceTimersByTimeAsync(500);
-    expect([asked.got, world.reads]).toEqual([null, [0]]);
-    world.orders = version(2);
+    expect([asked.got, source.reads]).toEqual([null, [0]]);
+    source.orders = version(2);
     await vi.advanceTimersByTimeAsync(500);
     expect(asked.got).toEqual(version(2));
     const idle = ask(2);
     watch.wake(key);
     await vi.advanceTimersByTimeAsync(holdMs);
     expect(idle.got).toEqual(version(2));
-    expect(world.reads.length).toBeLessThan(10);
+    expect(source.reads.length).toBeLessThan(10);
     watch.wake(key);
-    expect(world.reads.length).toBeLessThan(10);
+    expect(source.reads.length).toBeLessThan(10);
   });
 
   it('fails when nothing is known, and ends when its reader leaves', async () => {
-    const { world, ask } = createWorld();
-    world.failure = new Error('away');
+    const { source, ask } = createFixture();
+    source.failure = new Error('away');
     await expect(ask(0).done).rejects.toThrow('away');
-    world.failure = null;
+    source.failure = null;
     const left = new AbortController();
     const asked = ask(1, left.signal);
     await vi.advanceTimersByTimeAsync(10);

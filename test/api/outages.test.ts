@@ -85,7 +85,7 @@ describe('while Temporal is unavailable', () => {
     expect(await commands(api)).toEqual([]);
   });
 
-  it('nobody ends what belongs to others', async () => {
+  it('no user ends a private job or a job of another workspace', async () => {
     const api = await createTestApi();
     const number = await api.submit({ privateToCreator: true });
     const zoe = await api.addToken('default', ['read', 'write'], 'zoe', 'member');
@@ -173,7 +173,7 @@ describe('the start of an admitted row', () => {
     expect(await rowOf(api, body.number)).toMatchObject({ state: 'open' });
   });
 
-  it('is made once, however many replicas look at the same time', async () => {
+  it('is made once, however many replicas make it at the same time', async () => {
     const api = await createTestApi();
     api.workflows.control.isUnavailable = true;
     const numbers = await Promise.all(Array.from({ length: 50 }, async () => Number((await create(api)).body.number)));

@@ -66,8 +66,8 @@ describe('tokens', () => {
   it.each([
     ['more than its maker has', 'member', { scopes: ['admin'] }, 403, 'scopes'],
     ['more than the role of its user allows', 'admin', { user: 'rob', scopes: ['write'] }, 403, 'scopes'],
-    ["somebody else's by a member", 'member', { user: 'rob' }, 403, 'user'],
-    ['for nobody', 'admin', { user: 'ghost' }, 404, 'user'],
+    ['for another user by a member', 'member', { user: 'rob' }, 403, 'user'],
+    ['for an unknown user', 'admin', { user: 'ghost' }, 404, 'user'],
     ['with no time to live', 'member', { expires: '0 s' }, 422, 'expires'],
     ['with a scope there is not', 'member', { scopes: ['root'] }, 422, 'scopes.0'],
   ] as const)('makes none %s', async (_what, who, body, status, field) => {
@@ -136,7 +136,7 @@ describe('users', () => {
     expect((await ask('GET', '/v1/whoami', { token })).status).toBe(401);
   });
 
-  it('keeps the last admin, and lets nobody else change people', async () => {
+  it('keeps the last admin, and lets only admins change people', async () => {
     const { api, ask, admin, member, reader } = await createPeople();
     await api.store.people.removeUser('default', { name: 'ada', by: null }, api.now());
     for (const [method, body] of [

@@ -7,7 +7,7 @@ import { createTestApi } from './support.ts';
 
 describe('private to its creator', () => {
   it.each(['jobs', 'clusters'] as const)(
-    '%s: others see it, an admin may end it, nobody else reads it',
+    '%s: others see its status, an admin may end it, only its creator reads its logs',
     async (kind) => {
       const api = await createTestApi();
       const mia = await api.addToken('default', ['read', 'write'], 'mia', 'member');
@@ -87,7 +87,7 @@ describe('private to its creator', () => {
     expect(items).toContainEqual(expect.objectContaining({ id, createdBy: 'root' }));
   });
 
-  it('is not what others are: a member may end what somebody else has started', async () => {
+  it('is not the default: a member may end what another user has started', async () => {
     const api = await createTestApi();
     const number = await api.submit({});
     const zoe = await api.addToken('default', ['read', 'write'], 'zoe', 'member');

@@ -58,7 +58,7 @@ it('answers at once for a job that waits for its host, without the moment in whi
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const api = await createTestApi({ maxOpenOnHost: 1 });
-    // With timers that stand still, an answer that waited for one would never come.
+    // With frozen timers, an answer that waited for one would never come.
     expect(await api.submit({})).toBe(1);
     expect(await Promise.all([api.submit({}), api.submit({})])).toEqual([2, 3]);
   } finally {

@@ -33,7 +33,7 @@ describe('a read', () => {
     expect(seen).toEqual(['source', 'source', 'cache']);
   });
 
-  it('that began before a change shows the change to nobody, and the next one is shared', async () => {
+  it('that began before a change answers no request that came after it, and the next read is shared', async () => {
     const { reads, cache } = createSource();
     const early = cache.get('k', 100);
     cache.expire('k');

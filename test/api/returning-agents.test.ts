@@ -1,4 +1,4 @@
-// An agent whose machine slept for long comes back: by the clock both its tokens have expired, and still nothing is over.
+// An agent whose machine slept for long comes back: by the clock both its tokens have expired, and the agent still goes on.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
 import { expect, it } from 'vitest';

@@ -87,7 +87,7 @@ describe('a schedule', () => {
     expect(Buffer.from((await vault.open(key)) ?? []).toString()).toContain('s3cret');
   });
 
-  it('does with overlapping runs what it was told', async () => {
+  it('handles overlapping runs as its `overlap` says', async () => {
     for (const [overlap, status] of [
       ['skip', null],
       ['allow', 'pending'],

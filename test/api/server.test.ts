@@ -41,7 +41,7 @@ describe('the API process', () => {
     return { child, output, home };
   };
 
-  it('starts while Temporal is unavailable, listens on loopback, and drains when told to end', async () => {
+  it('starts while Temporal is unavailable, listens on loopback, and drains on SIGTERM', async () => {
     const { child, output, home } = await start(0);
     const line = await eventually(() => output.text.split('\n').find((text) => text.includes('"listening"')));
     const { address, port } = JSON.parse(line);
@@ -109,7 +109,7 @@ describe('the API process', () => {
     },
   );
 
-  it('tells every problem of its environment at once', () => {
+  it('reports every problem of its environment at once', () => {
     const read = () => readSettings({ ROPEWALK_PORT: '99999', ROPEWALK_PUBLIC_URL: 'nowhere' });
     for (const name of ['ROPEWALK_PORT', 'ROPEWALK_PUBLIC_URL', 'ROPEWALK_HOST_ID']) expect(read).toThrow(name);
   });

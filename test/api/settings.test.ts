@@ -1,4 +1,4 @@
-// What a wrong environment is told: all of it, by name, with an example, and never a value.
+// The errors of a wrong environment: all at once, by name, with an example, and never a value.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const messageOf = (read: () => unknown): string => {
 const good = { ROPEWALK_PORT: '7300', ROPEWALK_HOST_ID: 'host_1' };
 
 describe("the API's environment", () => {
-  it('is told every problem at once, with an example, and without the value', () => {
+  it('gets an error with every problem, each with an example, and without the value', () => {
     const text = messageOf(() =>
       readSettings({
         ROPEWALK_LISTEN: 'canary-everywhere',
@@ -90,7 +90,7 @@ describe("the API's environment", () => {
 });
 
 describe("the Temporal worker's environment", () => {
-  it('is told every problem at once, also that a file is not there', () => {
+  it('gets an error with every problem, also that a file does not exist', () => {
     const text = messageOf(() =>
       readWorkerSettings({ ROPEWALK_AGENT_BUNDLE: '/nowhere/agent.mjs', ROPEWALK_MAX_LOCAL_INSTANCES: 'many' }),
     );

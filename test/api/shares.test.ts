@@ -44,7 +44,7 @@ describe('a cluster that is scaled', () => {
     expect((await api.usage()).instances).toBe(4);
   });
 
-  it('counts for the limits of the user who started it, whoever scales it', async () => {
+  it('counts for the limits of the user who started it, also when another user scales it', async () => {
     const { api, ask } = await setUp(roomy);
     await api.store.people.putUser('default', { name: 'ada', limits: { instances: 5 }, by: null }, api.now());
     const response = await ask('scale', { workers: 5 });
@@ -71,8 +71,8 @@ describe('a cluster that is scaled', () => {
     await ask('adapt', { minimum: 1, maximum: 2 });
     await api.call('POST', `/v1/clusters/${number}/stop`);
     const { events } = await (await api.call('GET', `/v1/clusters/${number}`)).json();
-    const told = events.map(({ code, by }: { code: string; by: string | null }) => [code, by]);
-    expect(told).toEqual([
+    const authors = events.map(({ code, by }: { code: string; by: string | null }) => [code, by]);
+    expect(authors).toEqual([
       ['CREATED', 'ada'],
       ['SCALE', 'ada'],
       ['ADAPT', 'ada'],

@@ -1,4 +1,4 @@
-// What takes long is done by whoever may do it when it is done, not by whoever might when it began.
+// A slow request needs its rights when it changes something, not only when it began.
 import { createHash } from 'node:crypto';
 
 import { describe, expect, it, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Role } from '../../domain/people/state.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
-/** A request whose body is held back after its first bytes until `during` is over. */
+/** A request whose body is held back after its first bytes until `during` has ended. */
 async function slowly(
   api: TestApi,
   [method, path, content]: readonly [method: string, path: string, content: object],

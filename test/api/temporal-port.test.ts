@@ -104,7 +104,7 @@ describe('a start', () => {
     expect(await port.start(start)).toEqual({ kind: 'exists', admissionId });
   });
 
-  it('tells an outage from a request that Temporal refuses', async () => {
+  it('distinguishes an outage from a request that Temporal refuses', async () => {
     for (const code of [4, 8, 14]) {
       const outage = starting(failing(code)).port.start(start);
       await expect(outage).rejects.toMatchObject({ problem: { code: 'UNAVAILABLE' } });

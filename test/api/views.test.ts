@@ -56,7 +56,7 @@ describe('an open job', () => {
     expect(await read(api, 'jobs', number)).toMatchObject({ status: 'pending', staleSince: expect.any(String) });
   });
 
-  it('that ends between the look at its row and the query is read as ended', async () => {
+  it('that ends between the read of its row and the query is read as ended', async () => {
     const api = await createTestApi();
     const number = await api.submit({});
     const query = api.workflows.port.query.bind(api.workflows.port);

@@ -80,7 +80,7 @@ describe('a webhook', () => {
     expect(received).toHaveLength(2);
   });
 
-  it('is told that a budget warns and that it is used up', async () => {
+  it('gets a notification when a budget warns and when it is exceeded', async () => {
     const { create, startCluster, store, deps, now, clock, call, deliver } = await open();
     const { received, url } = await receiver();
     await create({ url, events: ['budget.*'] });
@@ -106,7 +106,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is told once that a cluster is ready and that it has ended', async () => {
+  it('gets one notification when a cluster is ready and one when it has ended', async () => {
     const { create, startCluster, store, deps, now, call, deliver } = await open();
     const { received, url } = await receiver();
     await create({ url });
@@ -222,7 +222,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('what a webhook may not do', () => {
+describe('a webhook cannot', () => {
   it('reach private addresses, by name or number, or follow a redirect', async () => {
     const { create, call, deliver, deliveries } = await open({});
     for (const host of [
@@ -270,7 +270,7 @@ describe('what a webhook may not do', () => {
     expect((await call('GET', '/v1/notifications', { token: member })).status).toBe(200);
   });
 
-  it('tell of a private job more than that it ended', async () => {
+  it('reveal more of a private job than its name and status', async () => {
     const { create, submit, end, deliver } = await open();
     const { received, url } = await receiver();
     await create({ url });

@@ -35,6 +35,8 @@ export const cleanFolders: readonly string[] = [
   'CONTRIBUTING.md',
   'README.md',
   'test/activities/',
+  'test/agent/',
+  'test/api/',
   'test/bench/',
   'test/cli/',
   'test/dask/',
@@ -109,6 +111,8 @@ export const exceptions: readonly { path: string; word: string; reason: string }
   { path: 'dev/temporal.ts', word: 'news', reason: "an option of Temporal's server" },
   { path: 'docs/names.md', word: 'belonging', reason: 'listed there as avoided' },
   { path: 'docs/names.md', word: 'doors', reason: 'listed there as avoided' },
+  { path: 'test/agent/ec2-dask.full.test.ts', word: 'nobody', reason: 'a user of Linux' },
+  { path: 'test/agent/task-user.test.ts', word: 'nobody', reason: 'a user of Linux' },
 ];
 
 /** Identifiers as words: `terminatesAtMs` and `leaves-at-ms` become `leaves at ms`. */
