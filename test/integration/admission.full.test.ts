@@ -117,7 +117,7 @@ async function countSettled(creates: Promise<unknown>[]): Promise<number> {
   return now.filter((value) => value !== pending).length;
 }
 
-/** Job workflows by id, continued runs counted once. Visibility lags, so the count is asked until it stands still. */
+/** Job workflows by id, continued runs counted once. Visibility lags, so the count is repeated until two in a row agree. */
 async function jobsOnServer(temporal: TemporalClient): Promise<number> {
   let last = -1;
   return eventually(

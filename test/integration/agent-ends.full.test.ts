@@ -1,4 +1,4 @@
-// Agents that end on a real stack: one that is killed is replaced long before its lease is over, and those that lost their
+// Agents that end on a real stack: one that is killed is replaced long before its lease ends, and those that lost their
 // control plane end by themselves; the job goes on when it is back. All leases here are an hour: none expires.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe('an agent that ends', () => {
     expect(attempts(name)).toBe('1\n2\n');
   };
 
-  it('because it was killed is noticed by whoever started it', async () => {
+  it('because it was killed is noticed by the provider on its host, and replaced', async () => {
     stack = await startStack({ home });
     const number = await submit('killed', {});
     const [pid] = agentPids(home).values();
@@ -53,7 +53,7 @@ describe('an agent that ends', () => {
     await expectDone(number, 'killed');
   });
 
-  it('because nobody is left to talk to takes its task along', async () => {
+  it('because its control plane is gone ends its task too', async () => {
     stack = await startStack({ home });
     const number = await submit('alone', { watchdogTimeout: '5 s' });
     const children = Object.values(await stack.childPids());

@@ -25,7 +25,7 @@ import { eventually } from '../support/eventually.ts';
 const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/python', import.meta.url));
 
 let directory: string;
-/** Where the CLI puts its files, and nobody else anything. */
+/** Only the CLI puts files here. */
 let temporary: string;
 let python: string;
 let ca: ClusterCa;

@@ -39,7 +39,7 @@ describe('on EC2', () => {
   const atRest = () => eventually(async () => (await ec2.emulator.ledger()).live.length === 0);
   const connection = () => ({ apiUrl: ec2.stack.apiUrl, token: ec2.stack.token });
 
-  it('a job runs as planned, on as many instances, tells what its tasks printed, and leaves nothing', async () => {
+  it('a job runs as planned, on as many instances, shows the output of its tasks, and leaves no cloud resource', async () => {
     const input = {
       ...printingJob(marks),
       vmTypes: ['m6i.large', 'm5.large'],
@@ -83,7 +83,7 @@ describe('on EC2', () => {
     await atRest();
   });
 
-  it('a job waits for capacity as long as it was told to: it runs when there is some, and ends when there is none', async () => {
+  it('a job waits for capacity for its waitForCapacity: it runs when there is some, and ends when there is none', async () => {
     const pools = ['a', 'b', 'c'].map((zone) => `m7i.large/us-east-1${zone}/on-demand`);
     for (const pool of pools) await ec2.emulator.send({ op: 'capacity', pool, instances: 0 });
     const create = (waitForCapacity: string) =>
@@ -128,7 +128,7 @@ describe('on EC2', () => {
     expect(await templates()).toBe(0);
   });
 
-  it('a Dask cluster starts over mutual TLS between the addresses of its machines, and replaces one that is taken back', async () => {
+  it('a Dask cluster starts over mutual TLS between the addresses of its machines, and replaces an interrupted one', async () => {
     const { number } = await client.clusters.create({
       workers: 2,
       spotPolicy: 'spot',

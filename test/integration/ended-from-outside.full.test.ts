@@ -70,7 +70,7 @@ describe('workflows that are terminated from outside', () => {
     await terminate(jobWorkflowId(jobless.number));
     await terminate(clusterWorkflowId(clusterless.number));
     await terminate(clusterWorkflowId(dask.number));
-    // Its own agents ask it, and are told at once.
+    // Its own agents ask it, and get the order to stop at once.
     await eventually(() => agentsLeft(agents[0] ?? []).length === 0);
     // What was found missing once has no consequence yet.
     expect((await reconcile(60_000)).finalized).toEqual([]);
@@ -92,7 +92,7 @@ describe('workflows that are terminated from outside', () => {
       const cluster = await client.clusters.get(number);
       expect(cluster).toMatchObject({ status: 'error', instances: [], reason: { code: 'ENDED_FROM_OUTSIDE' } });
     }
-    // The one that nobody touched goes on, and the names are free.
+    // The untouched job goes on, and the names are free.
     expect((await client.jobs.get(healthy.number)).tasks.running).toBe(1);
     for (const name of ['jobless', 'clusterless', 'dask']) {
       const { number } = await client.jobs.create({ command: ['true'], name });

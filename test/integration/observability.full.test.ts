@@ -1,5 +1,5 @@
-// A real stack, looked at from the outside as an operator does: metrics of API and Temporal worker, the board that asks for
-// them, one trace from the request to the activity, and an API that is told to end in the middle of requests.
+// A real stack, observed from the outside as an operator does: metrics of API and Temporal worker, the board that asks for
+// them, one trace from the request to the activity, and an API that gets SIGTERM in the middle of requests.
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe('metrics and traces', () => {
-  it('tell of a job that ran, under the names that the board and the alerts ask for', async () => {
+  it('show a job that ran, under the names that the board and the alerts ask for', async () => {
     const number = await submit('observed');
     await untilOver(number);
     const [api, worker] = await Promise.all([scrape('api'), scrape('worker')]);
@@ -87,7 +87,7 @@ describe('the thread of the workflows', () => {
   });
 });
 
-describe('an API that is told to end', () => {
+describe('an API that gets SIGTERM', () => {
   it('answers every request that it has taken, and what was answered is there', async () => {
     const count = 20;
     await stack.kill('worker', 'SIGSTOP');

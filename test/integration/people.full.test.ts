@@ -56,7 +56,7 @@ describe('people', () => {
     expect((await call('POST', `/v1/jobs/${job.number}/cancel`)).status).toBe(202);
   });
 
-  it('end things while Temporal is away: it is carried out once everything is back', async () => {
+  it('end jobs while Temporal is unavailable: the cancel is carried out once everything is back', async () => {
     const { body: job } = await call('POST', '/v1/jobs', { body: { command: ['sleep', '600'] } });
     await eventually(async () => (await call('GET', `/v1/jobs/${job.number}`)).body.status === 'running');
     await stack.kill('temporal', 'SIGSTOP');

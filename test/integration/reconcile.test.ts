@@ -266,7 +266,7 @@ describe('after the restore of an older database', () => {
   });
 });
 
-it('nothing is compared in the namespace of another deployment, nor in one that nobody has claimed', async () => {
+it('nothing is compared in the namespace of another deployment, nor in one that no deployment has claimed', async () => {
   const number = await started('cluster');
   await terminate(`cluster/${number}`);
   const nothing = { compared: 0, waiting: [], finalized: [], adopted: [] };

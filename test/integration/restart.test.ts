@@ -30,7 +30,7 @@ describe('Ctrl-C and a new start', () => {
   it('ends every process, and the next start finishes the job without waiting for its leases', async () => {
     stack = await startStack({ home });
     const { number } = await createClient({ apiUrl: stack.apiUrl, token: stack.token }).jobs.create({
-      // Only the first attempt is slow: whoever runs again has been started by the second stack.
+      // Only the first attempt is slow: later attempts run on agents of the second stack.
       command: [
         'bash',
         '-c',

@@ -1,4 +1,4 @@
-// The start of a job on a real Temporal server: once, whoever tries, and readable for operators.
+// The start of a job on a real Temporal server: once, also when several replicas try, and readable for operators.
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

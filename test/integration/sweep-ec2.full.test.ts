@@ -57,7 +57,7 @@ describe('the sweep on EC2', () => {
   const sweepsTaken = async (): Promise<number> =>
     (await temporal.schedule.getHandle(sweepScheduleId('provider/aws/us-east-1')).describe()).info.numActionsTaken;
 
-  it('ends what nobody claims of each kind, and leaves owned, foreign, young and strange ones alone', async () => {
+  it('deletes the orphans of each kind, and leaves owned, foreign, young and untagged resources alone', async () => {
     const owned = await job();
     const launched = await eventually(async () => ((await live()).length === 1 ? live() : null));
     const closed = await job();

@@ -1,5 +1,5 @@
-// The sweep's workflow on a real Temporal server, with the real look at its workflows and memory, and a provider of the
-// test's own making: what is remembered from run to run, and what becomes of errors.
+// The sweep's workflow on a real Temporal server, with its real activities for workflows and memory, and a provider of the
+// test's own making: what it remembers from run to run, and how it handles errors.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe('a sweep', () => {
       },
     });
     real = createSweepActivities({ client: temporal.client, objects: createDirectoryObjects(objects) });
-    // Nobody works on this queue: they are open until the test ends them.
+    // No Temporal worker polls this queue: they are open until the test ends them.
     await claimNamespace(temporal.client, own);
     for (const number of [1, 2]) await startOpen(clusterWorkflowId(number));
   });
@@ -72,7 +72,7 @@ describe('a sweep', () => {
   });
 
   const startOpen = async (workflowId: string): Promise<void> => {
-    await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [] });
+    await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'no worker', args: [] });
   };
   let runs = 0;
   const sweep = (options: Partial<SweepInput> = {}): Promise<SweepReport> =>
@@ -179,7 +179,7 @@ describe('a sweep', () => {
     expect(terminated).toEqual([]);
   });
 
-  it('calls a cluster that cannot be described unknown, and a namespace without a deployment nobody’s', async () => {
+  it('calls a cluster that cannot be described unknown, and terminates nothing until a later sweep can describe it', async () => {
     const broken = createSweepActivities({
       client: new Proxy<Client>(temporal.client, { get: brokenGet }),
       objects: createDirectoryObjects(objects),
@@ -197,7 +197,7 @@ describe('a sweep', () => {
   });
 });
 
-/** A client whose calls all fail, as when the server is away. */
+/** A client whose calls all fail, as when the server is unavailable. */
 function brokenGet(target: Client, name: string | symbol): unknown {
   if (name === 'withDeadline') return () => Promise.reject(new Error('14 UNAVAILABLE'));
   return Reflect.get(target, name);

@@ -50,7 +50,7 @@ describe('the sweep', () => {
     await api?.close();
   });
 
-  /** Agents that are answered by a stand-in, so that nobody but the sweep tells them to end. */
+  /** Agents that a stand-in for the API answers: only the sweep ends them. */
   async function plant(cluster: number, deploymentId = own.deploymentId): Promise<string[]> {
     const owner: Owner = { deploymentId, workspace: 'default', cluster };
     const slots = [0, 1].map((slot) => ({ slot, generation: 1, role: 'worker' as const }));
@@ -110,7 +110,7 @@ describe('the sweep', () => {
     await eventually(() => orphans.every((pid) => !isAlive(pid)));
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
 
-    // They had no mercy of timing: several more sweeps see them and leave them.
+    // Not by luck of timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();
     await eventually(async () => (await sweepsTaken()) >= taken + 4);
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
@@ -122,13 +122,13 @@ describe('the sweep', () => {
       reports.parse(JSON.parse(stdout)).flatMap(({ verdicts }) => verdicts.map(({ id, verdict }) => [id, verdict])),
     );
     expect(code).toBe(0);
-    const told = (ids: string[]): (string | undefined)[] => ids.map((id) => verdicts.get(id));
-    expect(told(owned.ids)).toEqual(['owned', 'owned']);
-    expect(told(planted.claimed)).toEqual(['owned', 'owned']);
-    expect(told(planted.young)).toEqual(['young', 'young']);
+    const verdictsFor = (ids: string[]): (string | undefined)[] => ids.map((id) => verdicts.get(id));
+    expect(verdictsFor(owned.ids)).toEqual(['owned', 'owned']);
+    expect(verdictsFor(planted.claimed)).toEqual(['owned', 'owned']);
+    expect(verdictsFor(planted.young)).toEqual(['young', 'young']);
     // Another deployment's are not even listed.
-    expect(told(planted.foreign)).toEqual([undefined, undefined]);
-    expect(told(planted.closed)).toEqual([undefined, undefined]);
+    expect(verdictsFor(planted.foreign)).toEqual([undefined, undefined]);
+    expect(verdictsFor(planted.closed)).toEqual([undefined, undefined]);
   });
 
   it('touches nothing when the namespace belongs to another deployment', async () => {

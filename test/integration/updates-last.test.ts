@@ -47,14 +47,14 @@ describe('an update', () => {
 
   it('is part of what a run hands on that continues as new in the same workflow task', async () => {
     const { client } = temporal;
-    const at = scene('rolling', { workflowsPath, interceptors: updatesLast });
-    const handle = await client.workflow.start('rolling', {
-      ...{ taskQueue: at.taskQueue, workflowId: 'rolling', args: [{ notes: 0 }], workflowTaskTimeout: 1_000 },
+    const at = scene('continuing', { workflowsPath, interceptors: updatesLast });
+    const handle = await client.workflow.start('continuing', {
+      ...{ taskQueue: at.taskQueue, workflowId: 'continuing', args: [{ notes: 0 }], workflowTaskTimeout: 1_000 },
     });
-    const run = client.workflow.getHandle('rolling', handle.firstExecutionRunId);
+    const run = client.workflow.getHandle('continuing', handle.firstExecutionRunId);
     await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
     // Both wait for a worker, which is given them at once.
-    await handle.signal('roll');
+    await handle.signal('continue');
     const noted = handle.executeUpdate<number, []>('note');
     await eventually(async () => (await run.describe()).raw.pendingWorkflowTask);
     await withWorker(at, async () => {
@@ -72,9 +72,9 @@ describe('an update', () => {
     const handle = await client.workflow.start('hearing', { ...started, args: [] });
     await withWorker(at, async () => {
       await eventually(async () => (await handle.fetchHistory()).events?.some(isDone));
-      await handle.executeUpdate<number, [string]>('tell', { args: ['one'] });
+      await handle.executeUpdate<number, [string]>('note word', { args: ['one'] });
       await handle.signal('say', 'two');
-      await handle.executeUpdate<number, [string]>('tell', { args: ['three'] });
+      await handle.executeUpdate<number, [string]>('note word', { args: ['three'] });
       await handle.signal('say', 'end');
       expect(await handle.result()).toBe('one two three end');
     });
@@ -88,7 +88,7 @@ describe('an update', () => {
     });
     const again = client.workflow.getHandle('hearing');
     expect(await withWorker(at, () => again.result())).toBe('one two three end');
-    // Another worker replays it. That would be told that all is well whatever came of it: so it is asked.
+    // Another worker replays it. A worker completes a failed replay too: a query shows its result.
     expect(await withWorker(at, () => again.query<string>('heard'))).toBe('one two three end');
     await expect(Worker.runReplayHistory(await bundled(at.code), await again.fetchHistory())).resolves.toBeUndefined();
   });

@@ -1,5 +1,5 @@
-// A cluster that is about to continue as new, on a real Temporal server, while its cloud does not let go of one instance: what
-// its user ends meanwhile is ended, and does not wait for that one.
+// A cluster that is about to continue as new, on a real Temporal server, while its cloud does not end one instance: a stop of
+// the cluster ends the others meanwhile, and does not wait for that one.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await temporal.stop();
 });
 
-it('ends what it is told to end before it continues as new', { timeout: 120_000 }, async () => {
+it('stops before it continues as new', { timeout: 120_000 }, async () => {
   const handle = await temporal.client.workflow.start(clusterType, {
     workflowId: 'cluster/1',
     taskQueue: controlQueue,
@@ -54,7 +54,7 @@ it('ends what it is told to end before it continues as new', { timeout: 120_000 
     await handle.signal(clusterMessages.keepalive, { noClientTimeoutMs: null });
   }
 
-  await handle.signal(clusterMessages.stop, { code: 'JOB_OVER', text: 'its job is over' });
+  await handle.signal(clusterMessages.stop, { code: 'JOB_OVER', text: 'its job has ended' });
   await eventually(() => terminated.includes('i_0') && terminated.includes('i_1'), { timeoutMs: 15_000 });
   expect((await handle.describe()).runId).toBe(handle.firstExecutionRunId);
   isLetGo = true;
