@@ -114,7 +114,7 @@ describe('SIGKILL of the whole stack', () => {
     for (const pid of killed) process.kill(pid, 'SIGKILL');
     expect(killed.length).toBeGreaterThanOrEqual(4);
     await eventually(() => killed.every((pid) => !isAlive(pid)));
-    // The agents outlive a whole lease without us: an outage of ours ends nobody's.
+    // The agents outlive a whole lease without the control plane: its outage ends no task.
     expect([...agents.values()].every(isAlive)).toBe(true);
 
     stack = await startStack({ home });

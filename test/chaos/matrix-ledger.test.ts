@@ -60,7 +60,11 @@ describe('the oracle that reads a cloud’s ledger', () => {
     ['a worker after it had shrunk', life('i-bad', tags('worker'), 90, 95), 'i-bad'],
     ['a second head', life('i-bad', tags('head'), 40, 45), 'i-head, i-bad'],
     ['an instance that outlived its cluster', life('i-bad', tags('worker'), 56, null), 'i-bad live of cluster 7'],
-    ['an instance that nobody asked for', life('i-bad', tags('worker', 8), 40, 45), 'i-bad of cluster 8'],
+    [
+      'an instance of a cluster that was never requested',
+      life('i-bad', tags('worker', 8), 40, 45),
+      'i-bad of cluster 8',
+    ],
     ['an instance without tags', life('i-bad', {}, 40, 45), 'i-bad has no owner'],
   ])('finds %s', (_, planted, words) => {
     const found = judge([...sound, ...planted]);

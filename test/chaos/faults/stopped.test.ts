@@ -9,7 +9,7 @@ import type { TestStack } from '../../support/stack.ts';
 import { startJob } from './job.ts';
 
 const leaseSeconds = 2;
-/** A lease and its two extensions are over. */
+/** Longer than a lease and its two extensions. */
 const stoppedMs = 8_000;
 
 let stack: TestStack;

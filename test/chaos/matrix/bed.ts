@@ -1,4 +1,4 @@
-// One real stack that many lives share, with what disturbs it and what looks at it.
+// One real stack that many lives share, with the nemesis that disturbs it and the oracle that observes it.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

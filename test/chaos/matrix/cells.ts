@@ -36,7 +36,7 @@ export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => nu
       rare.push({ scenario, boundary, mode: 'api' }, { scenario, boundary, mode: 'server' });
     }
   }
-  // Each of these stops everybody for seconds: in every pass some, in all passes together all.
+  // Each of these stops all lives for seconds: in every pass some, in all passes together all.
   return [...cells, ...shuffled(rare, random).slice(0, 6)];
 }
 

@@ -1,4 +1,4 @@
-// What the kill matrix and the Temporal workers it disturbs tell each other: files in one directory, because a worker that
+// What the kill matrix and the Temporal workers it disturbs write for each other: files in one directory, because a worker that
 // is killed in the next instruction can still have written one. A fault is bound to a boundary: the nth execution of an
 // activity type in one workflow. Never part of the product: nothing outside test/ knows that this exists.
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 export const killModes = ['kill before', 'kill after', 'kill answered'] as const;
 /** The worker lives: the effect is repeated, or its attempt fails. */
 export const softModes = ['twice', 'at once', 'fail before', 'fail after'] as const;
-/** The activity waits while the matrix does something to somebody else. */
+/** The activity waits while the matrix stops its life, the API or the Temporal server. */
 export const pausedModes = ['stop', 'api', 'server'] as const;
 const mode = z.enum([...killModes, ...softModes, ...pausedModes]);
 export type Mode = z.infer<typeof mode>;
@@ -34,7 +34,7 @@ export type Happened = z.infer<typeof happened>;
 
 export const boundaryName = ({ kind, activity, nth }: Boundary): string => `${kind}.${activity}#${nth}`;
 
-/** The environment variable that tells a worker where the files are. */
+/** The environment variable with the directory of the files. */
 export const faultsVariable = 'ROPEWALK_TEST_FAULTS';
 /** And the one that says how many workers there are to be. */
 export const workersVariable = 'ROPEWALK_TEST_WORKERS';

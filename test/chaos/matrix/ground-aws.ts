@@ -87,8 +87,8 @@ function cloudOf(emulator: Emulator): Cloud {
 const everyMs = 1_500;
 
 /**
- * Changes every moment; none of it is more than EC2 does on a bad day, and all of it hits whoever calls next. What nobody
- * met is taken back with the next change: kept for those who call seldom, it would add up to a cloud that never answers.
+ * Changes every moment; no fault is worse than EC2 on a bad day, and each hits the next call. The next change clears the faults
+ * that no call has met: kept for rare calls, they would add up to a cloud that never answers.
  */
 function weather(emulator: Emulator, random: () => number): () => Promise<void> {
   const send = (order: Order): Promise<void> => emulator.send(order).catch(() => undefined);

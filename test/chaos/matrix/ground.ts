@@ -1,4 +1,4 @@
-// What the matrix stands on: a stack on one provider, and whoever can say whom an instance belongs to without asking us.
+// The ground of the matrix: a stack on one provider, and a source other than the product that knows the owner of each instance.
 import type { Provider, Placement } from '../../../providers/provider.ts';
 import type { StackOptions, TestStack } from '../../support/stack.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';

@@ -17,7 +17,7 @@ interface Life {
   toMs: number;
 }
 
-/** What is wrong. `open`: clusters that are not over, whose instances may live. Other deployments are nobody's business here. */
+/** What is wrong. `open`: clusters that have not ended, whose instances may live. Other deployments do not count. */
 export function judgeLedger(
   entries: readonly LedgerEntry[],
   { deploymentId, asked, open }: { deploymentId: string; asked: readonly Asked[]; open: ReadonlySet<number> },
@@ -30,13 +30,13 @@ export function judgeLedger(
   for (const [cluster, own] of Map.groupBy(lives, (life) => life.cluster)) {
     const wanted = asked.find((each) => each.cluster === cluster);
     if (wanted === undefined) {
-      violations.push(`ledger: ${own.map(({ id }) => id).join(', ')} of cluster ${cluster}, which nobody asked for`);
+      violations.push(`ledger: ${own.map(({ id }) => id).join(', ')} of cluster ${cluster}, which was never requested`);
     } else {
       violations.push(...crowds(cluster, own, wanted));
     }
     const left = own.filter(({ toMs }) => toMs === Number.POSITIVE_INFINITY).map(({ id }) => id);
     if (left.length > 0 && !open.has(cluster))
-      violations.push(`ledger: ${left.join(', ')} live of cluster ${cluster}, which is over`);
+      violations.push(`ledger: ${left.join(', ')} live of cluster ${cluster}, which has ended`);
   }
   return violations;
 }

@@ -9,7 +9,7 @@ export interface Life {
   faults: Fault[];
   /** The number of its job or cluster, or the id of its run; empty until it has one. */
   key: string;
-  /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
+  /** The matrix stopped it at a boundary: from then on it has to end, and nothing else. */
   isStopped: boolean;
   isUnderWay: boolean;
 }
@@ -18,7 +18,7 @@ export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'sweep' | 'stuck-w
 
 export const isOfACluster = (scenario: Scenario): boolean => ['grow', 'stop', 'recover', 'dask'].includes(scenario);
 
-/** Longer than any sum of time-outs and back-offs that a life's few faults can add up to. */
+/** Longer than any sum of timeouts and pauses that a life's few faults can add up to. */
 export const stepWithinMs = 120_000;
 
 export function begin(bed: Bed, life: Life, key: string): void {

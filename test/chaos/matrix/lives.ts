@@ -63,7 +63,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     bed.ask(created.number, 2);
     await reach(bed, life, created.number, [0, 1]);
     await stopLife(bed, life);
-    await wait(life, 'the cluster is over', () => hasEnded(bed, life, created.number), { alsoWhenStopped: true });
+    await wait(life, 'the end of the cluster', () => hasEnded(bed, life, created.number), { alsoWhenStopped: true });
     await nothingLeft(bed, life, created.number);
     await clusterReplays(bed, created.number);
   },
@@ -134,14 +134,14 @@ async function finish(bed: Bed, life: Life, number: number): Promise<void> {
   let status = 'pending';
   await wait(
     life,
-    'the job is over',
+    'the end of the job',
     async () => {
       ({ status } = await bed.client.jobs.get(number));
       return ['done', 'error', 'cancelled'].includes(status);
     },
     anyway,
   );
-  await wait(life, 'the cluster is over', () => hasEnded(bed, life, number), anyway);
+  await wait(life, 'the end of the cluster', () => hasEnded(bed, life, number), anyway);
   await nothingLeft(bed, life, number);
   await jobReplays(bed, number);
   await clusterReplays(bed, number);
@@ -167,8 +167,8 @@ async function hasEnded(bed: Bed, life: Life, number: number): Promise<boolean> 
   }
 }
 
-/** Once its cluster says that it is over, and at that moment, not some time later. */
+/** At the moment at which its cluster reports its end, not some time later. */
 async function nothingLeft(bed: Bed, life: Life, number: number): Promise<void> {
   const left = await bed.oracle.living(number);
-  if (left.length > 0) throw new Error(`${life.scenario} ${number} is over, but there are ${JSON.stringify(left)}`);
+  if (left.length > 0) throw new Error(`${life.scenario} ${number} has ended, but there are ${JSON.stringify(left)}`);
 }

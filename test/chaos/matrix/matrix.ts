@@ -135,7 +135,7 @@ async function liveAll(
   return done;
 }
 
-/** At rest nothing lives of any cluster that is over, by the process table and by the cloud's ledger; a life that failed may be on its way. */
+/** At rest no ended cluster has live instances, by the process table and by the cloud's ledger; a failed life may still be open. */
 async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
   const open = new Set<number>();
   for (const life of lives.filter(({ scenario, key }) => isOfACluster(scenario) && key !== '')) {
@@ -162,11 +162,11 @@ function onlySample(cells: Cell[], random: () => number, sample: number | undefi
   const chosen: Cell[] = [];
   let others = shuffled(cells, random);
   let needed = 0;
-  for (const news of [2, 1, 0]) {
+  for (const unseen of [2, 1, 0]) {
     needed = chosen.length;
     others = others.filter((cell) => {
       const fresh = [cell.mode, cell.boundary.activity].filter((name) => !known.has(name));
-      if (fresh.length < news) return true;
+      if (fresh.length < unseen) return true;
       for (const name of fresh) known.add(name);
       chosen.push(cell);
       return false;

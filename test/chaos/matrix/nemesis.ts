@@ -88,7 +88,7 @@ export function startNemesis(bed: Bed): Nemesis {
   };
 }
 
-/** A flush with nothing in it asks for an answer and changes nothing. False when the workflow is over, or has no such message. */
+/** A flush with nothing in it asks for an answer and changes nothing. False when the workflow has ended, or has no such message. */
 async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
   const none = { sweep: null, 'stuck-workflows': null };
   const message = { job: jobMessages.exchange, cluster: clusterMessages.report, ...none }[fault.kind];

@@ -12,7 +12,7 @@ export interface Living extends Owner {
 }
 
 export interface Oracle {
-  /** Everything that lives of a cluster, by a look that began after the call. */
+  /** The live processes of a cluster, by a scan that began after the call. */
   living: (cluster: number) => Promise<Living[]>;
   agents: (cluster: number) => Promise<Living[]>;
   stop: () => Promise<void>;
@@ -20,25 +20,25 @@ export interface Oracle {
 
 const checkEveryMs = 150;
 
-/** Looks on and on; two living instances in one slot are told to `violated` whenever they are seen. */
+/** Scans continuously; reports two living instances in one slot to `violated` once. */
 export function startOracle(ground: Ground, violated: (text: string) => void): Oracle {
   const waiting: ((all: Living[]) => void)[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let isStopping = false;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const answering = waiting.splice(0);
     const all = await scan(ground);
-    for (const text of doubles(all).filter((each) => !told.has(each))) {
-      told.add(text);
+    for (const text of doubles(all).filter((each) => !reported.has(each))) {
+      reported.add(text);
       violated(text);
     }
     for (const answer of answering) answer(all);
   }
 
   const looping = (async (): Promise<void> => {
-    for (; !isStopping; await sleep(checkEveryMs)) await look();
-    await look();
+    for (; !isStopping; await sleep(checkEveryMs)) await check();
+    await check();
   })();
   const next = (): Promise<Living[]> => new Promise((resolve) => waiting.push(resolve));
   const living = async (cluster: number): Promise<Living[]> =>

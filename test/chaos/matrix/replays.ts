@@ -1,4 +1,4 @@
-// What a replay of a workflow that is over comes to, against what the workflow itself came to. Temporal compares the
+// The result of a replay of an ended workflow, against the result of the workflow itself. Temporal compares the
 // commands alone: a state that went another way with the same commands would show only when it is too late. Moments are not
 // compared: a task that was worked off in two steps, after a worker's death, has two times, and its replay the later one
 // (temporalio/sdk-rust issue 1146).
@@ -39,7 +39,7 @@ async function replaysTheSame<V>(
   const result = JSON.stringify(essence(ended));
   const ask = (): Promise<V | null> =>
     handle.query<V>(query).catch((error: unknown) => {
-      // The same fault of the SDK: such a history has no replay, and nobody needs one of what is over.
+      // The same fault of the SDK: such a history has no replay, and an ended workflow needs none.
       if (String(error).includes('[TMPRL1100]')) return null;
       throw error;
     });

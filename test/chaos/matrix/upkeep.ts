@@ -54,7 +54,7 @@ export async function checkStuckWorkflows(bed: Bed, life: Life): Promise<void> {
 
 let lastPlanted = 900_000;
 
-/** An agent that nobody answers, of a cluster that never was. */
+/** An agent that gets no answer, of a cluster that never existed. */
 async function plant(bed: Bed, life: Life, deploymentId: string) {
   const { ground } = bed;
   lastPlanted += 1;
