@@ -1,4 +1,4 @@
-// The cloud of the worlds in capacity-world.ts: pools with so much room, and what it answers to a launch.
+// The cloud of the simulations in capacity-simulation.ts: pools with so much room, and what it answers to a launch.
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { LaunchFailure } from '../../domain/cluster/state.ts';

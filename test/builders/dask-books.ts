@@ -6,7 +6,7 @@ import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/c
 import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
 import { maxWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import type { DaskRules } from './rules.ts';
-import { type Met, must } from './worlds.ts';
+import { type Met, must } from './simulations.ts';
 
 export const daskSubjects = [
   'stop',
@@ -47,7 +47,7 @@ export const agentRetryMs = 25_000;
 
 export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
 
-export interface DaskWorld {
+export interface DaskSimulation {
   rules: DaskRules;
   state: ClusterState;
   settings: DaskSettings;
@@ -117,7 +117,7 @@ export const hasStarted = (instance: ClusterInstance): boolean =>
 export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [] });
 
 /** It may be scaled away: a worker that works, or will. */
-export const isServing = ({ books }: DaskWorld, instance: ClusterInstance): boolean =>
+export const isServing = ({ books }: DaskSimulation, instance: ClusterInstance): boolean =>
   instance.slot > 0 &&
   isLive(instance) &&
   instance.state !== 'error' &&
@@ -129,7 +129,7 @@ export function headOf(state: ClusterState): ClusterInstance | undefined {
 }
 
 /** When time alone must have ended the cluster, with the code; by the books. */
-export function dueEnds({ state, settings, books }: DaskWorld): { code: string; atMs: number; untilMs: number }[] {
+export function dueEnds({ state, settings, books }: DaskSimulation): { code: string; atMs: number; untilMs: number }[] {
   const { idleSinceMs, noClientSinceMs, noClientTimeoutMs, headHeardMs, headAgainMs } = books;
   const always = Number.POSITIVE_INFINITY;
   const ends: { code: string; atMs: number; untilMs: number }[] = [];
@@ -155,28 +155,28 @@ export function dueEnds({ state, settings, books }: DaskWorld): { code: string; 
 const gapMs = (settings: DaskSettings): number => settings.aliveEveryMs + agentRetryMs;
 
 /** The API hears an agent. */
-export function noteApiHeard({ heard, settings, nowMs }: DaskWorld, id: string): void {
+export function noteApiHeard({ heard, settings, nowMs }: DaskSimulation, id: string): void {
   const known = heard.get(id);
   const isGap = known === undefined || nowMs >= known.heardAtMs + gapMs(settings);
   heard.set(id, { heardAtMs: nowMs, sinceMs: isGap ? nowMs : known.sinceMs });
 }
 
 /** What the API knows. */
-export const heardOf = ({ heard }: DaskWorld, ids: string[]): Heard[] =>
+export const heardOf = ({ heard }: DaskSimulation, ids: string[]): Heard[] =>
   ids.flatMap((instance) => {
     const known = heard.get(instance);
     return known === undefined ? [] : [{ instance, ...known }];
   });
 
 /** The head's agent speaks, as it should at least every `aliveEveryMs`. */
-export function noteHeadHeard({ books, settings, nowMs }: DaskWorld): void {
+export function noteHeadHeard({ books, settings, nowMs }: DaskSimulation): void {
   const wasSilent = nowMs >= books.headHeardMs + settings.aliveEveryMs + agentRetryMs;
   if (wasSilent && books.headHeardMs > 0) books.headAgainMs = nowMs;
   books.headHeardMs = nowMs;
 }
 
 /** Written after every step: what has been reached can never be taken back. */
-export function noteProgress({ state, books }: DaskWorld): void {
+export function noteProgress({ state, books }: DaskSimulation): void {
   const head = headOf(state);
   if (head !== undefined && hasStarted(head)) books.schedulerStarted = true;
   const worker = state.instances.some((instance) => instance.slot > 0 && hasStarted(instance));
@@ -184,7 +184,7 @@ export function noteProgress({ state, books }: DaskWorld): void {
 }
 
 /** Agents who wait for orders are answered when the version has grown: so it must, whenever the orders are others. */
-export function checkOrders({ rules, state, books }: DaskWorld): void {
+export function checkOrders({ rules, state, books }: DaskSimulation): void {
   const orders = rules.ordersOf(state);
   must(orders !== null, () => 'a Dask cluster without orders');
   const { version, ...rest } = orders;

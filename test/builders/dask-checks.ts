@@ -3,7 +3,7 @@ import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
 import {
   checkOrders,
-  type DaskWorld,
+  type DaskSimulation,
   drainGraceMs,
   dueEnds,
   hasStarted,
@@ -17,54 +17,54 @@ import {
 import { interruptedGraceMs } from '../../domain/cluster/limits.ts';
 import { watchScaling } from './dask-scaling.ts';
 import { pausedUntilMs } from './cluster-checks.ts';
-import { must } from './worlds.ts';
+import { must } from './simulations.ts';
 
 /** Does what the workflow does when it wakes, checks each decision, and plans again: nothing may be left to decide. */
-export function decide(world: DaskWorld): Plan {
-  const { rules, nowMs } = world;
-  checkNow(world);
-  watchScaling(world, 'time', () => adapt(world, world.state, nowMs));
-  const plan = rules.planCluster(world.state, nowMs);
+export function decide(sim: DaskSimulation): Plan {
+  const { rules, nowMs } = sim;
+  checkNow(sim);
+  watchScaling(sim, 'time', () => adapt(sim, sim.state, nowMs));
+  const plan = rules.planCluster(sim.state, nowMs);
   const ends = plan.decisions.filter((decision) => decision.kind === 'giveUp');
   must(ends.length <= 1, () => 'it ends more than once');
-  const hasEnded = world.state.stopRequested !== null || ends.length > 0;
-  for (const decision of plan.decisions) checkDecision(world, decision, hasEnded);
+  const hasEnded = sim.state.stopRequested !== null || ends.length > 0;
+  for (const decision of plan.decisions) checkDecision(sim, decision, hasEnded);
   for (const decision of plan.decisions) {
-    rules.intend(world.state, decision, nowMs);
+    rules.intend(sim.state, decision, nowMs);
     if (decision.kind === 'launch' || decision.kind === 'terminate' || decision.kind === 'inspect') {
-      world.effects.push(decision);
+      sim.effects.push(decision);
     }
   }
-  checkNow(world);
+  checkNow(sim);
   const asked = plan.decisions.find(({ kind }) => kind === 'hear');
-  if (asked?.kind === 'hear') return hear(world, asked.ids);
-  const again = rules.planCluster(world.state, nowMs);
+  if (asked?.kind === 'hear') return hear(sim, asked.ids);
+  const again = rules.planCluster(sim.state, nowMs);
   must(again.decisions.length === 0, () => `decided again: ${JSON.stringify(again.decisions)}`);
-  const nothingLeft = world.state.instances.length === 0 && world.state.launches.length === 0;
-  must(again.done === (world.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
-  checkRest(world);
-  checkWake(world, again);
+  const nothingLeft = sim.state.instances.length === 0 && sim.state.launches.length === 0;
+  must(again.done === (sim.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
+  checkRest(sim);
+  checkWake(sim, again);
   return again;
 }
 
 /** The API answers when it last heard the head, and the plan goes on from there. */
-function hear(world: DaskWorld, ids: string[]): Plan {
-  must(world.state.stopRequested === null, () => 'asks after the end');
-  const { rules, state } = world;
-  const heard = heardOf(world, ids);
+function hear(sim: DaskSimulation, ids: string[]): Plan {
+  must(sim.state.stopRequested === null, () => 'asks after the end');
+  const { rules, state } = sim;
+  const heard = heardOf(sim, ids);
   rules.applyHeard(state, heard);
   const once = quiet(state);
   rules.applyHeard(state, heard);
   must(once === quiet(state), () => 'the same answer twice made a difference');
-  return decide(world);
+  return decide(sim);
 }
 
-function adapt({ rules }: DaskWorld, state: ClusterState, nowMs: number): void {
+function adapt({ rules }: DaskSimulation, state: ClusterState, nowMs: number): void {
   if (state.dask !== null) rules.adaptNow(state, state.dask, nowMs);
 }
 
-function checkDecision(world: DaskWorld, decision: Decision, hasEnded: boolean): void {
-  const { state, nowMs, books } = world;
+function checkDecision(sim: DaskSimulation, decision: Decision, hasEnded: boolean): void {
+  const { state, nowMs, books } = sim;
   if (decision.kind === 'launch') {
     must(!hasEnded, () => 'launches at or after the end');
     const head = decision.slots.find((order) => order.slot === 0);
@@ -73,7 +73,7 @@ function checkDecision(world: DaskWorld, decision: Decision, hasEnded: boolean):
       must((role === 'head') === (slot === 0), () => `slot ${slot}: ${role}`);
   }
   if (decision.kind === 'inspect') must(!hasEnded, () => 'inspects at or after the end');
-  if (decision.kind === 'inspect') world.met('silence');
+  if (decision.kind === 'inspect') sim.met('silence');
   if (decision.kind === 'drain') {
     must(!hasEnded, () => 'drains at or after the end');
     for (const { id, instance: name, worker, deadlineMs } of decision.drains) {
@@ -85,24 +85,24 @@ function checkDecision(world: DaskWorld, decision: Decision, hasEnded: boolean):
       must((isExtra || terminatesAtMs !== undefined) && !instance.agent?.drain, () => `drains ${name} for nothing`);
       must(worker === instance.agent?.process?.name, () => `drains ${worker} for ${name}`);
       must(id > books.newestDrain, () => `drain ${id} is not new`);
-      const dueMs = Math.min(nowMs + world.settings.drainTimeoutMs, terminatesAtMs ?? Number.POSITIVE_INFINITY);
+      const dueMs = Math.min(nowMs + sim.settings.drainTimeoutMs, terminatesAtMs ?? Number.POSITIVE_INFINITY);
       must(deadlineMs === dueMs, () => 'a drain with another deadline');
       books.newestDrain = id;
       books.drains.push({ id, instance: name, deadlineMs, outcome: null });
-      world.met('drain');
+      sim.met('drain');
     }
   }
-  if (decision.kind === 'giveUp') checkEnd(world, decision.code);
+  if (decision.kind === 'giveUp') checkEnd(sim, decision.code);
   if (decision.kind !== 'terminate') return;
   for (const id of decision.ids) {
     const instance = state.instances.find((each) => each.id === id);
     must(instance !== undefined && isLive(instance), () => `terminates ${id} again`);
-    if (!hasEnded) checkTermination(world, instance);
+    if (!hasEnded) checkTermination(sim, instance);
   }
 }
 
 /** While the cluster lives, whoever is terminated is lost, late, never started and extra, or emptied. */
-function checkTermination({ state, nowMs, books, met }: DaskWorld, instance: ClusterInstance): void {
+function checkTermination({ state, nowMs, books, met }: DaskSimulation, instance: ClusterInstance): void {
   if (instance.state === 'error') return;
   const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
   if (isLate) return;
@@ -125,37 +125,37 @@ function checkTermination({ state, nowMs, books, met }: DaskWorld, instance: Clu
   met('drain past its deadline');
 }
 
-function checkEnd(world: DaskWorld, code: string): void {
-  const { state, books, nowMs } = world;
+function checkEnd(sim: DaskSimulation, code: string): void {
+  const { state, books, nowMs } = sim;
   if (code === 'SCHEDULER_LOST') {
     const head = headOf(state);
     must(books.schedulerStarted, () => 'a scheduler was lost that never started');
     must(head === undefined || head.state === 'error', () => 'the scheduler is still there');
-    return world.met('scheduler lost');
+    return sim.met('scheduler lost');
   }
   if (code === 'SCHEDULER_UNRESPONSIVE') {
     const { unansweredForMs } = books;
-    const isDue = unansweredForMs !== null && unansweredForMs >= (world.settings.unresponsiveTimeoutMs ?? 0);
+    const isDue = unansweredForMs !== null && unansweredForMs >= (sim.settings.unresponsiveTimeoutMs ?? 0);
     must(isDue, () => `unresponsive, when it was last said to be so for ${unansweredForMs}`);
-    return world.met('unresponsive too long');
+    return sim.met('unresponsive too long');
   }
   if (code === 'START_FAILED') {
     must(!books.everStarted, () => 'a start failed that had succeeded');
-    return world.met('start failed');
+    return sim.met('start failed');
   }
-  const due = dueEnds(world).filter((end) => end.code === code);
+  const due = dueEnds(sim).filter((end) => end.code === code);
   const isDue = due.some(({ atMs, untilMs }) => nowMs >= atMs && nowMs < untilMs);
   must(isDue, () => `${code} at ${nowMs}, due ${JSON.stringify(due)}`);
-  if (code === 'IDLE') world.met('idle');
-  if (code === 'NO_CLIENT') world.met('no client');
-  if (code === 'LIFETIME') world.met('lifetime');
+  if (code === 'IDLE') sim.met('idle');
+  if (code === 'NO_CLIENT') sim.met('no client');
+  if (code === 'LIFETIME') sim.met('lifetime');
 }
 
 /** True at every moment, planned or not. */
-export function checkNow(world: DaskWorld): void {
-  const { state, books } = world;
-  noteProgress(world);
-  checkOrders(world);
+export function checkNow(sim: DaskSimulation): void {
+  const { state, books } = sim;
+  noteProgress(sim);
+  checkOrders(sim);
   const stop = state.stopRequested === null ? null : JSON.stringify(state.stopRequested);
   books.stop ??= stop;
   must(books.stop === stop, () => 'the reason of a stop changed');
@@ -169,8 +169,8 @@ export function checkNow(world: DaskWorld): void {
 }
 
 /** True once everything decided has been written down. */
-function checkRest(world: DaskWorld): void {
-  const { state, nowMs, books } = world;
+function checkRest(sim: DaskSimulation): void {
+  const { state, nowMs, books } = sim;
   const live = state.instances.filter(isLive);
   if (state.stopRequested !== null) return must(live.length === 0, () => 'an instance lives on after the end');
   const claiming = live.filter(({ id }) => !books.interrupted.has(id));
@@ -203,26 +203,26 @@ function checkRest(world: DaskWorld): void {
     Boolean(state.slots[slot]?.givenUp) ||
     claiming.some((each) => each.slot === slot && hasStarted(each) && !each.agent?.drain);
   const isSettled = Array.from({ length: state.target }, (_, slot) => slot).every(isFilled);
-  must(isSettled || world.rules.clusterStatus(state) !== 'ready', () => 'called ready, but a slot is still to come');
+  must(isSettled || sim.rules.clusterStatus(state) !== 'ready', () => 'called ready, but a slot is still to come');
   must(!books.schedulerStarted || headOf(state) !== undefined, () => 'it goes on without its scheduler');
-  const isDead = (books.unansweredForMs ?? 0) >= (world.settings.unresponsiveTimeoutMs ?? Infinity);
+  const isDead = (books.unansweredForMs ?? 0) >= (sim.settings.unresponsiveTimeoutMs ?? Infinity);
   must(!isDead, () => `it goes on with a scheduler that has not answered for ${books.unansweredForMs}`);
-  for (const { code, atMs, untilMs } of dueEnds(world)) {
+  for (const { code, atMs, untilMs } of dueEnds(sim)) {
     // A head that was not heard is asked for again later.
     const byMs = code === 'IDLE' || code === 'NO_CLIENT' ? Math.max(atMs, state.dask?.headAsked?.nextMs ?? 0) : atMs;
     must(nowMs < byMs || nowMs >= untilMs, () => `${code} was due at ${atMs}`);
-    if (nowMs >= atMs) world.met('unheard');
+    if (nowMs >= atMs) sim.met('unheard');
   }
 }
 
 /** The clock alone changes nothing before the plan's own wake-up. */
-function checkWake(world: DaskWorld, { wakeAtMs }: Plan): void {
-  const { rules, nowMs } = world;
+function checkWake(sim: DaskSimulation, { wakeAtMs }: Plan): void {
+  const { rules, nowMs } = sim;
   must(wakeAtMs === null || wakeAtMs > nowMs, () => 'it wakes in the past');
   const untilMs = wakeAtMs === null ? nowMs + 1e9 : wakeAtMs - 1;
-  const mayAdapt = world.state.dask?.adaptive !== null;
-  const copy: ClusterState = mayAdapt ? JSON.parse(quiet(world.state)) : world.state;
-  if (mayAdapt) adapt(world, copy, untilMs);
-  must(copy.target === world.state.target, () => 'it does not wake for adaptive scaling');
+  const mayAdapt = sim.state.dask?.adaptive !== null;
+  const copy: ClusterState = mayAdapt ? JSON.parse(quiet(sim.state)) : sim.state;
+  if (mayAdapt) adapt(sim, copy, untilMs);
+  must(copy.target === sim.state.target, () => 'it does not wake for adaptive scaling');
   must(rules.planCluster(copy, untilMs).decisions.length === 0, () => 'it sleeps through what is due');
 }

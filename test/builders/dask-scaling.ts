@@ -1,40 +1,40 @@
 // Watches every step that changes how many workers a simulated Dask cluster is to have: who goes, and who asked for it.
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
 import { fewerAfterMs } from './dask-settings.ts';
-import { type DaskWorld, hasStarted, isServing } from './dask-books.ts';
-import { must } from './worlds.ts';
+import { type DaskSimulation, hasStarted, isServing } from './dask-books.ts';
+import { must } from './simulations.ts';
 
 /** Somebody names the number, or adaptive scaling changes it: upon news, or as time goes by. */
 export type Cause = 'asked' | 'news' | 'time';
 
-export function watchScaling(world: DaskWorld, cause: Cause, step: () => void): void {
-  const { state } = world;
+export function watchScaling(sim: DaskSimulation, cause: Cause, step: () => void): void {
+  const { state } = sim;
   const target = state.target;
   const slots = new Map(state.instances.map((instance) => [instance.id, instance.slot]));
   const hasEnded = state.stopRequested !== null;
   step();
   must(!hasEnded || state.target === target, () => 'a stopped cluster scales');
   if (state.target === target) return;
-  if (state.target < target) checkWhoGoes(world);
+  if (state.target < target) checkWhoGoes(sim);
   for (const { id, slot } of state.instances) {
-    if (slots.get(id) !== slot && slots.has(id)) world.met('worker moved');
+    if (slots.get(id) !== slot && slots.has(id)) sim.met('worker moved');
     must(slots.get(id) !== 0 || slot === 0, () => 'the head was moved');
   }
-  if (cause !== 'asked') checkAdaptive(world, target);
-  const { adaptive, targets } = world.books;
+  if (cause !== 'asked') checkAdaptive(sim, target);
+  const { adaptive, targets } = sim.books;
   const asked = Math.max(adaptive?.minimum ?? 0, targets.at(-1)?.workers ?? 0);
   const isAsked = state.target - 1 <= asked;
   must(cause !== 'time' || state.target < target || isAsked, () => 'time alone makes it grow');
 }
 
 /** Nobody goes who does more than somebody who stays, and nobody who has started before somebody who has not. */
-function checkWhoGoes(world: DaskWorld): void {
-  const { state, met } = world;
+function checkWhoGoes(sim: DaskSimulation): void {
+  const { state, met } = sim;
   met('scale down');
   const keys = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
   const worth = (instance: ClusterInstance): number =>
     hasStarted(instance) ? 1 + (keys.get(instance.agent?.process?.name ?? '') ?? 0) : 0;
-  const serving = state.instances.filter((instance) => isServing(world, instance));
+  const serving = state.instances.filter((instance) => isServing(sim, instance));
   const going = serving.filter((instance) => instance.slot >= state.target);
   const staying = serving.filter((instance) => instance.slot < state.target);
   const launching = new Set(state.launches.flatMap((launch) => launch.slots));
@@ -53,7 +53,7 @@ function checkWhoGoes(world: DaskWorld): void {
   }
 }
 
-function checkAdaptive({ state, books, nowMs, met }: DaskWorld, before: number): void {
+function checkAdaptive({ state, books, nowMs, met }: DaskSimulation, before: number): void {
   const workers = state.target - 1;
   met(state.target > before ? 'adaptive up' : 'adaptive down');
   if (books.adaptive === null) return must(workers > before - 1, () => 'scaled down unasked');

@@ -3,7 +3,7 @@
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState, TaskRecord } from '../../domain/job/state.ts';
 import { maxGrownLeaseMs, maxLeaseExtensions, maxLostAttempts } from '../../domain/job/limits.ts';
-import { must, same } from './worlds.ts';
+import { must, same } from './simulations.ts';
 
 export interface OpenLease {
   task: number;

@@ -1,5 +1,5 @@
 // What can happen in a simulated job: exchanges that are answered, lost or repeated, strays, deaths, cancels, a state that
-// goes through JSON. Each is entered in the world's own books (job-books.ts).
+// goes through JSON. Each is entered in the simulation's own books (job-books.ts).
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { createAgent, finishOne, returnLeases, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
@@ -15,7 +15,7 @@ import {
   taskIdAt,
 } from './job-books.ts';
 import type { JobRules } from './rules.ts';
-import { type Met, must, same } from './worlds.ts';
+import { type Met, must, same } from './simulations.ts';
 
 export const leaseMs = 9_000;
 
@@ -33,7 +33,7 @@ export const jobSubjects = [
 ] as const;
 export type JobSubject = (typeof jobSubjects)[number];
 
-export interface JobWorld {
+export interface JobSimulation {
   rules: JobRules;
   state: JobState;
   books: JobBooks;
@@ -53,59 +53,59 @@ export interface JobWorld {
 }
 
 /** A restarted agent is another instance. Their clocks are an hour early, right, or an hour late. */
-export function startAgent(world: JobWorld, isHead = world.born === 0): SimAgent {
-  const { born, capacity, takesTurns } = world;
+export function startAgent(sim: JobSimulation, isHead = sim.born === 0): SimAgent {
+  const { born, capacity, takesTurns } = sim;
   const skewMs = ((born % 3) - 1) * 3_600_000;
   const agent = createAgent({ id: `i_${born}`, capacity, takesTurns, skewMs, head: isHead });
-  world.born += 1;
-  world.agents.push(agent);
+  sim.born += 1;
+  sim.agents.push(agent);
   return agent;
 }
 
-export function talk(world: JobWorld, agent: SimAgent | undefined, how: string): void {
+export function talk(sim: JobSimulation, agent: SimAgent | undefined, how: string): void {
   if (agent === undefined || !isAwake(agent)) return;
   const item = speak(agent);
-  world.said.push(item);
+  sim.said.push(item);
   if (how === 'request lost') return;
-  const answer = deliver(world, item);
+  const answer = deliver(sim, item);
   if (how === 'answered') hear(agent, item, answer);
 }
 
 /** It asks for work and drops what it gets, again and again. */
-export function forget(world: JobWorld, agent: SimAgent, times: number): void {
+export function forget(sim: JobSimulation, agent: SimAgent, times: number): void {
   for (let n = 0; n < times; n += 1) {
-    talk(world, agent, 'answered');
+    talk(sim, agent, 'answered');
     agent.running = [];
   }
 }
 
 /** What it has not begun goes to others. */
-export function giveUpTurns(world: JobWorld, agent: SimAgent): void {
+export function giveUpTurns(sim: JobSimulation, agent: SimAgent): void {
   if (!isAwake(agent)) return;
   returnLeases(agent);
-  if (agent.returning.length > 0) world.met('handed back');
+  if (agent.returning.length > 0) sim.met('handed back');
 }
 
-export function work(world: JobWorld, agent: SimAgent | undefined, exitCode: number): void {
+export function work(sim: JobSimulation, agent: SimAgent | undefined, exitCode: number): void {
   if (agent === undefined || !isAwake(agent)) return;
-  const result = finishOne(agent, exitCode, world.nowMs);
-  if (result !== null) world.results.push(result);
+  const result = finishOne(agent, exitCode, sim.nowMs);
+  if (result !== null) sim.results.push(result);
 }
 
-export function deliver(world: JobWorld, item: ExchangeItem): ExchangeAnswer {
-  const { rules, books } = world;
-  const isNothing = isNoOp(books, item) && world.state.instances[item.instance] !== undefined;
-  const before = isNothing ? withoutTraces(world.state, item.instance) : '';
-  if (item.results.some((result) => books.lostLeases.has(result.lease))) world.met('stale result');
-  const answer = rules.exchange(world.state, item, world.nowMs, taskIdAt);
+export function deliver(sim: JobSimulation, item: ExchangeItem): ExchangeAnswer {
+  const { rules, books } = sim;
+  const isNothing = isNoOp(books, item) && sim.state.instances[item.instance] !== undefined;
+  const before = isNothing ? withoutTraces(sim.state, item.instance) : '';
+  if (item.results.some((result) => books.lostLeases.has(result.lease))) sim.met('stale result');
+  const answer = rules.exchange(sim.state, item, sim.nowMs, taskIdAt);
   enterExchange(books, item, answer);
-  world.heardAtMs.set(item.instance, world.nowMs);
+  sim.heardAtMs.set(item.instance, sim.nowMs);
   if (isNothing) {
-    must(before === withoutTraces(world.state, item.instance), () => `${JSON.stringify(item)} must change nothing`);
+    must(before === withoutTraces(sim.state, item.instance), () => `${JSON.stringify(item)} must change nothing`);
   }
-  for (const { lease } of world.state.leases.filter((held) => isNamed(item, held.lease))) {
-    const held = world.state.leases.find((each) => each.lease === lease);
-    must((held?.deadlineMs ?? 0) >= world.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
+  for (const { lease } of sim.state.leases.filter((held) => isNamed(item, held.lease))) {
+    const held = sim.state.leases.find((each) => each.lease === lease);
+    must((held?.deadlineMs ?? 0) >= sim.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
   }
   return answer;
 }
@@ -120,13 +120,13 @@ function withoutTraces(state: JobState, instance: string): string {
 }
 
 /** A result under a lease that is not its sender's, or that is over, or for another task. */
-export function deliverStray(world: JobWorld, result: TaskResult | undefined, agent: SimAgent | undefined): void {
+export function deliverStray(sim: JobSimulation, result: TaskResult | undefined, agent: SimAgent | undefined): void {
   if (agent === undefined) return;
-  const running = world.state.leases.find((held) => held.instance !== agent.id);
+  const running = sim.state.leases.find((held) => held.instance !== agent.id);
   const stolen = result ?? { ...finished, lease: running?.lease ?? 1, task: running?.task ?? 0 };
-  const stray = isLive(world.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
-  const claim = world.books.lastClaim.get(agent.id) ?? 0;
-  deliver(world, {
+  const stray = isLive(sim.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
+  const claim = sim.books.lastClaim.get(agent.id) ?? 0;
+  deliver(sim, {
     instance: agent.id,
     claim,
     want: 0,
@@ -139,43 +139,43 @@ export function deliverStray(world: JobWorld, result: TaskResult | undefined, ag
 
 const finished = { attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null };
 
-export function die(world: JobWorld, agent: SimAgent): void {
+export function die(sim: JobSimulation, agent: SimAgent): void {
   if (agent.dead) return;
   agent.dead = true;
-  if (world.born < 8) startAgent(world);
+  if (sim.born < 8) startAgent(sim);
 }
 
 /** The cluster says that it is gone; mostly of a dead one, sometimes by mistake of one that works on. */
-export function foundGone(world: JobWorld, agent: SimAgent, isOrderly: boolean): void {
-  const { rules, state, books } = world;
-  rules.loseInstance(state, { id: agent.id, why: 'found gone', isOrderly }, world.nowMs);
+export function foundGone(sim: JobSimulation, agent: SimAgent, isOrderly: boolean): void {
+  const { rules, state, books } = sim;
+  rules.loseInstance(state, { id: agent.id, why: 'found gone', isOrderly }, sim.nowMs);
   books.lostInstances.add(agent.id);
   for (const [lease, held] of [...books.open]) {
     if (held.instance !== agent.id) continue;
     if (isOrderly) interruptInBooks(books, lease);
     else loseInBooks(books, lease);
   }
-  if (isOrderly) world.met('orderly end');
+  if (isOrderly) sim.met('orderly end');
 }
 
-export function cancel(world: JobWorld, code: string): void {
-  if (!isAllOver(world.books)) world.met('cancel');
-  const before = JSON.stringify(world.state);
-  const wasOver = isAllOver(world.books);
-  world.rules.cancelJob(world.state, { code, text: 'somebody asked for it', atMs: world.nowMs });
-  cancelInBooks(world.books);
-  if (wasOver) must(before === JSON.stringify(world.state), () => 'a cancel after the end must change nothing');
+export function cancel(sim: JobSimulation, code: string): void {
+  if (!isAllOver(sim.books)) sim.met('cancel');
+  const before = JSON.stringify(sim.state);
+  const wasOver = isAllOver(sim.books);
+  sim.rules.cancelJob(sim.state, { code, text: 'somebody asked for it', atMs: sim.nowMs });
+  cancelInBooks(sim.books);
+  if (wasOver) must(before === JSON.stringify(sim.state), () => 'a cancel after the end must change nothing');
 }
 
 /** Continue-as-new: the state goes through JSON, and pages that are due go to the archive. */
-export function roll(world: JobWorld): void {
-  const copy: JobState = JSON.parse(JSON.stringify(world.state));
-  must(same(copy, world.state) && sameKeys(copy, world.state), () => 'the state is not plain JSON');
-  world.state = copy;
-  const due = world.rules.pageDue(copy);
+export function roll(sim: JobSimulation): void {
+  const copy: JobState = JSON.parse(JSON.stringify(sim.state));
+  must(same(copy, sim.state) && sameKeys(copy, sim.state), () => 'the state is not plain JSON');
+  sim.state = copy;
+  const due = sim.rules.pageDue(copy);
   if (due === null) return;
-  world.books.written.push(...due);
-  world.rules.pageWritten(copy, due.length);
+  sim.books.written.push(...due);
+  sim.rules.pageWritten(copy, due.length);
 }
 
 function sameKeys(left: object, right: object): boolean {

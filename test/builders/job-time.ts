@@ -2,44 +2,44 @@
 // bounded periods in which somebody else was heard.
 import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/job/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
-import type { JobWorld } from './job-happenings.ts';
-import { must, same } from './worlds.ts';
+import type { JobSimulation } from './job-happenings.ts';
+import { must, same } from './simulations.ts';
 
 /** Lets time pass. In an outage nobody is heard, and then no lease may end that was not already due before it. */
-export function passTime(world: JobWorld, ms: number, isOutage: boolean): void {
-  const fromMs = world.nowMs;
+export function passTime(sim: JobSimulation, ms: number, isOutage: boolean): void {
+  const fromMs = sim.nowMs;
   const untilMs = fromMs + ms;
-  const patient = isOutage ? world.state.leases.filter((lease) => lease.deadlineMs > fromMs).length : 0;
-  if (patient > 0) world.met('outage');
+  const patient = isOutage ? sim.state.leases.filter((lease) => lease.deadlineMs > fromMs).length : 0;
+  if (patient > 0) sim.met('outage');
   for (;;) {
-    const wakeMs = world.rules.nextWakeMs(world.state);
-    const shrinkMs = world.rules.nextShrinkMs(world.state);
+    const wakeMs = sim.rules.nextWakeMs(sim.state);
+    const shrinkMs = sim.rules.nextShrinkMs(sim.state);
     if (shrinkMs !== null && shrinkMs <= untilMs && (wakeMs === null || shrinkMs < wakeMs)) {
-      world.nowMs = Math.max(world.nowMs, shrinkMs);
-      shrink(world);
+      sim.nowMs = Math.max(sim.nowMs, shrinkMs);
+      shrink(sim);
       continue;
     }
-    must((wakeMs === null) === (world.state.leases.length === 0 && !hasTimeout(world)), () => 'when does it wake?');
+    must((wakeMs === null) === (sim.state.leases.length === 0 && !hasTimeout(sim)), () => 'when does it wake?');
     if (wakeMs === null || wakeMs > untilMs) break;
-    world.nowMs = Math.max(world.nowMs, wakeMs);
-    wake(world, isOutage ? fromMs : null);
+    sim.nowMs = Math.max(sim.nowMs, wakeMs);
+    wake(sim, isOutage ? fromMs : null);
   }
-  world.nowMs = untilMs;
-  wake(world, isOutage ? fromMs : null);
+  sim.nowMs = untilMs;
+  wake(sim, isOutage ? fromMs : null);
 }
 
-function hasTimeout(world: JobWorld): boolean {
-  return !isAllOver(world.books) && world.state.settings.jobTimeoutMs !== null && world.state.startedAtMs !== null;
+function hasTimeout(sim: JobSimulation): boolean {
+  return !isAllOver(sim.books) && sim.state.settings.jobTimeoutMs !== null && sim.state.startedAtMs !== null;
 }
 
 /** Only who is idle and no head goes, only when nothing has waited for a while, and nobody goes twice. */
-function shrink(world: JobWorld): void {
-  const { rules, state, agents, books, nowMs } = world;
+function shrink(sim: JobSimulation): void {
+  const { rules, state, agents, books, nowMs } = sim;
   const before = JSON.stringify(state.leases);
   const ids = rules.releaseSpareInstances(state, nowMs);
   must(before === JSON.stringify(state.leases), () => 'a lease went with an instance');
   for (const id of ids) {
-    world.met('given back');
+    sim.met('given back');
     const agent = agents.find((each) => each.id === id);
     must(agent?.head === false, () => `${id} is the head, or nobody`);
     must(!books.lostInstances.has(id) && !books.isReleased.has(id), () => `${id} is given back for nothing`);
@@ -48,26 +48,26 @@ function shrink(world: JobWorld): void {
   }
   const waiting = state.requeued.length + state.settings.taskCount - state.nextFresh;
   must(ids.length === 0 || waiting === 0, () => `${waiting} tasks wait, and instances go`);
-  must(ids.length === 0 || nowMs >= world.waitedAtMs + shrinkAfterMs, () => 'a task waited only just now');
+  must(ids.length === 0 || nowMs >= sim.waitedAtMs + shrinkAfterMs, () => 'a task waited only just now');
   must(rules.releaseSpareInstances(state, nowMs).length === 0, () => 'more go at the same moment');
 }
 
 /** What the workflow's loop does whenever it wakes. */
-function wake(world: JobWorld, outageFromMs: number | null): void {
-  const { rules, state, books, nowMs } = world;
+function wake(sim: JobSimulation, outageFromMs: number | null): void {
+  const { rules, state, books, nowMs } = sim;
   const timeoutMs = rules.timeoutAtMs(state);
   if (timeoutMs !== null && nowMs >= timeoutMs && !isAllOver(books)) {
-    world.met('timeout');
+    sim.met('timeout');
     rules.cancelJob(state, { code: 'JOB_TIMEOUT', text: 'too long', atMs: nowMs });
     cancelInBooks(books);
   }
-  shrink(world);
+  shrink(sim);
   const before = state.leases.map((lease) => ({ ...lease }));
   const suspects = new Set(rules.expireLeases(state, nowMs).map((suspect) => suspect.instance));
   for (const was of before) {
     const is = state.leases.find((lease) => lease.lease === was.lease);
     if (is === undefined) {
-      endedForSilence(world, was, outageFromMs);
+      endedForSilence(sim, was, outageFromMs);
       loseInBooks(books, was.lease);
     } else if (was.deadlineMs > nowMs) {
       must(same(is, was), () => `lease ${was.lease} was not due`);
@@ -78,14 +78,18 @@ function wake(world: JobWorld, outageFromMs: number | null): void {
 }
 
 /** Silence is no death: only others that were heard meanwhile, period after period, prove that our link worked. */
-function endedForSilence(world: JobWorld, was: JobWorld['state']['leases'][number], outageFromMs: number | null): void {
-  const { leaseMs } = world.state.settings;
-  world.met('silence');
+function endedForSilence(
+  sim: JobSimulation,
+  was: JobSimulation['state']['leases'][number],
+  outageFromMs: number | null,
+): void {
+  const { leaseMs } = sim.state.settings;
+  sim.met('silence');
   const periods = maxLeaseExtensions + 1;
-  must(world.nowMs - was.heardAtMs >= periods * leaseMs, () => `lease ${was.lease} ended after too short a silence`);
+  must(sim.nowMs - was.heardAtMs >= periods * leaseMs, () => `lease ${was.lease} ended after too short a silence`);
   const sinceMs = was.deadlineMs - leaseMs;
-  const isProven = [...world.heardAtMs].some(
-    ([id, atMs]) => id !== was.instance && !world.books.lostInstances.has(id) && atMs > sinceMs,
+  const isProven = [...sim.heardAtMs].some(
+    ([id, atMs]) => id !== was.instance && !sim.books.lostInstances.has(id) && atMs > sinceMs,
   );
   must(isProven, () => `lease ${was.lease} ended for silence although nobody was heard`);
   must(outageFromMs === null || sinceMs < outageFromMs, () => `lease ${was.lease} ended by an outage of ours`);

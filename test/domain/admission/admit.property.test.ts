@@ -12,7 +12,7 @@ import {
 } from '../../../domain/admission/admit.ts';
 import { idempotencyTtlMs } from '../../../domain/admission/limits.ts';
 import type { Problem } from '../../../domain/errors.ts';
-import { checkWorlds, describeShares, must, pick, type Met } from '../../builders/worlds.ts';
+import { checkSimulations, describeShares, must, pick, type Met } from '../../builders/simulations.ts';
 
 const subjects = [
   ...(['admitted', 'repeat', 'other body', 'name taken', 'limit', 'released', 'get or create', 'replaced'] as const),
@@ -39,7 +39,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 type Request = typeof request extends fc.Arbitrary<infer T> ? T : never;
 const plan = fc.record({ steps: fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }) });
 
-interface World {
+interface Simulation {
   nowMs: number;
   count: number;
   keys: Map<string, EarlierAnswer>;
@@ -51,33 +51,33 @@ interface World {
 const limits = { running: 6, instances: 12, vcpus: 20 };
 
 it('gives a key one number, a name one open owner, and a workspace no more than its limits', () => {
-  const shares = checkWorlds({ plan, subjects, run }, { numRuns: 500 });
+  const shares = checkSimulations({ plan, subjects, run }, { numRuns: 500 });
   console.log(`admissions: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });
 
 function run({ steps }: { steps: Step[] }, met: Met<Subject>): void {
-  const world: World = { nowMs: 1, count: 0, keys: new Map(), names: new Map(), open: new Map(), met };
+  const sim: Simulation = { nowMs: 1, count: 0, keys: new Map(), names: new Map(), open: new Map(), met };
   for (const each of steps) {
-    if (each.do === 'wait') world.nowMs += each.ms;
-    else if (each.do === 'release') release(world, pick([...world.open.keys()], each.which));
-    else ask(world, each);
+    if (each.do === 'wait') sim.nowMs += each.ms;
+    else if (each.do === 'release') release(sim, pick([...sim.open.keys()], each.which));
+    else ask(sim, each);
   }
 }
 
-function ask(world: World, asked: Request): void {
+function ask(sim: Simulation, asked: Request): void {
   const { key, sawEnding, instances, bodyHash, name, getOrCreate, kind } = asked;
-  world.count += 1;
-  const owner = name === '' ? undefined : world.names.get(name);
+  sim.count += 1;
+  const owner = name === '' ? undefined : sim.names.get(name);
   const instead = sawEnding && owner !== undefined ? { instead: owner.number } : {};
   const item = {
-    ...{ admissionId: `adm_${world.count}`, bodyHash, name, getOrCreate, kind, instances, vcpus: 2 * instances },
+    ...{ admissionId: `adm_${sim.count}`, bodyHash, name, getOrCreate, kind, instances, vcpus: 2 * instances },
     estimate: { microsPerHour: 0, totalMicros: 0 },
     ...instead,
   };
-  const answer = admit(world, `u/${key}`, item);
+  const answer = admit(sim, `u/${key}`, item);
   // The caller did not receive the answer and sends the same request again.
-  const again = admit(world, `u/${key}`, item);
+  const again = admit(sim, `u/${key}`, item);
   const outcome = (each: Found | Problem): unknown => ('code' in each ? each.code : each.number);
   must(
     outcome(answer) === outcome(again),
@@ -86,11 +86,11 @@ function ask(world: World, asked: Request): void {
 }
 
 /** What the store does with the decision. */
-function admit(world: World, key: string, item: AdmissionRequest): Found | Problem {
-  const { nowMs, met } = world;
-  const earlier = world.keys.get(key) ?? null;
-  const owner = item.name === '' ? null : (world.names.get(item.name) ?? null);
-  const use = useOf(world);
+function admit(sim: Simulation, key: string, item: AdmissionRequest): Found | Problem {
+  const { nowMs, met } = sim;
+  const earlier = sim.keys.get(key) ?? null;
+  const owner = item.name === '' ? null : (sim.names.get(item.name) ?? null);
+  const use = useOf(sim);
   const quota = { workspace: { use, limits }, user: { name: 'u', use, limits: {} } };
   const decision = decideAdmission(
     {
@@ -106,7 +106,7 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
     nowMs,
   );
   if ('error' in decision) {
-    checkRefusal(world, { key, item, owner }, decision.error);
+    checkRefusal(sim, { key, item, owner }, decision.error);
     return decision.error;
   }
   const isKnown = earlier !== null && nowMs - earlier.atMs < idempotencyTtlMs;
@@ -120,7 +120,7 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
         owner?.number === decision.found.number && owner.kind === item.kind && item.getOrCreate,
         () => 'a wrong one was found',
       );
-    if (!decision.isRepeat) world.keys.set(key, { ...decision.found, bodyHash: item.bodyHash, atMs: nowMs });
+    if (!decision.isRepeat) sim.keys.set(key, { ...decision.found, bodyHash: item.bodyHash, atMs: nowMs });
     return decision.found;
   }
   const isReplaced = earlier?.number === item.instead && earlier?.bodyHash === item.bodyHash;
@@ -128,12 +128,12 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
   must(item.name !== 'job-2', () => 'a reserved name was given');
   must(owner === null || owner.number === item.instead, () => 'a taken name was given');
   met(owner === null ? 'admitted' : 'replaced');
-  return create(world, key, item);
+  return create(sim, key, item);
 }
 
-function create(world: World, key: string, item: AdmissionRequest): Found {
+function create(sim: Simulation, key: string, item: AdmissionRequest): Found {
   const { admissionId, bodyHash, kind } = item;
-  const number = 1_000 + world.count;
+  const number = 1_000 + sim.count;
   const found = {
     number,
     name: item.name === '' ? defaultName(kind, number) : item.name,
@@ -141,24 +141,24 @@ function create(world: World, key: string, item: AdmissionRequest): Found {
     existing: false,
     named: false,
   };
-  if (item.name !== '') world.names.set(item.name, { number, kind, admissionId });
-  world.open.set(number, item);
-  world.keys.set(key, { ...found, bodyHash, atMs: world.nowMs });
-  const { running, instances, vcpus } = useOf(world);
+  if (item.name !== '') sim.names.set(item.name, { number, kind, admissionId });
+  sim.open.set(number, item);
+  sim.keys.set(key, { ...found, bodyHash, atMs: sim.nowMs });
+  const { running, instances, vcpus } = useOf(sim);
   must(running <= limits.running && instances <= limits.instances && vcpus <= limits.vcpus, () => 'above the limits');
   return found;
 }
 
 function checkRefusal(
-  world: World,
+  sim: Simulation,
   { key, item, owner }: { key: string; item: AdmissionRequest; owner: NameOwner | null },
   { code }: Problem,
 ): void {
-  const { met } = world;
+  const { met } = sim;
   if (code === 'VALIDATION') return must(item.name === 'job-2', () => 'a good name was refused');
   if (code === 'IDEMPOTENCY_MISMATCH') {
     met('other body');
-    return must(world.keys.get(key)?.bodyHash !== item.bodyHash, () => 'the same body was refused');
+    return must(sim.keys.get(key)?.bodyHash !== item.bodyHash, () => 'the same body was refused');
   }
   if (code === 'NAME_TAKEN') {
     met('name taken');
@@ -166,20 +166,20 @@ function checkRefusal(
   }
   must(code === 'LIMIT_EXCEEDED', () => `refused with ${code}`);
   met('limit');
-  const { running, instances, vcpus } = useOf(world);
+  const { running, instances, vcpus } = useOf(sim);
   const fits =
     running < limits.running && instances + item.instances <= limits.instances && vcpus + item.vcpus <= limits.vcpus;
   must(!fits, () => 'refused although the limits allow it');
 }
 
-function release(world: World, number: number | undefined): void {
+function release(sim: Simulation, number: number | undefined): void {
   if (number === undefined) return;
-  world.met('released');
-  world.open.delete(number);
-  for (const [name, owner] of world.names) if (owner.number === number) world.names.delete(name);
+  sim.met('released');
+  sim.open.delete(number);
+  for (const [name, owner] of sim.names) if (owner.number === number) sim.names.delete(name);
 }
 
-function useOf({ open }: World): { running: number; instances: number; vcpus: number } {
+function useOf({ open }: Simulation): { running: number; instances: number; vcpus: number } {
   const items = [...open.values()];
   return {
     running: items.length,

@@ -1,4 +1,4 @@
-// The rules of waiting for capacity against random worlds. A failure prints its seed and the smallest world that breaks one.
+// The rules of waiting for capacity against simulations. A failure prints its seed and the smallest simulation that breaks one.
 import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
@@ -9,12 +9,12 @@ import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
-import { checkCapacityWorlds } from '../../builders/capacity-world.ts';
-import { describeShares } from '../../builders/worlds.ts';
+import { checkCapacitySimulations } from '../../builders/capacity-simulation.ts';
+import { describeShares } from '../../builders/simulations.ts';
 
-it('keeps its promises in every world', { timeout: 240_000 }, () => {
+it('keeps its promises in every simulation', { timeout: 240_000 }, () => {
   const rules = { ...apply, ...inspect, ...capacity, ...create, ...releaseInstances, ...plan, ...requests, ...view };
-  const shares = checkCapacityWorlds(rules, { numRuns: 2_000 });
-  console.log(`capacity worlds reached: ${describeShares(shares)}`);
+  const shares = checkCapacitySimulations(rules, { numRuns: 2_000 });
+  console.log(`capacity simulations reached: ${describeShares(shares)}`);
   expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The rules of Dask clusters against 10,000 random worlds. A failure prints its seed and the smallest world that breaks one.
+// The rules of Dask clusters against 10,000 simulations. A failure prints its seed and the smallest simulation that breaks one.
 import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
@@ -11,10 +11,10 @@ import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
-import { checkDaskWorlds } from '../../builders/dask-world.ts';
-import { describeShares } from '../../builders/worlds.ts';
+import { checkDaskSimulations } from '../../builders/dask-simulation.ts';
+import { describeShares } from '../../builders/simulations.ts';
 
-it('keeps its promises in every world', { timeout: 240_000 }, () => {
+it('keeps its promises in every simulation', { timeout: 240_000 }, () => {
   const rules = {
     ...apply,
     ...adaptive,
@@ -27,7 +27,7 @@ it('keeps its promises in every world', { timeout: 240_000 }, () => {
     ...requests,
     ...view,
   };
-  const shares = checkDaskWorlds(rules, { numRuns: 10_000 });
-  console.log(`dask worlds reached: ${describeShares(shares)}`);
+  const shares = checkDaskSimulations(rules, { numRuns: 10_000 });
+  console.log(`dask simulations reached: ${describeShares(shares)}`);
   expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Which instances a cluster inspects and loses, against 3,000 random worlds of agents, clouds and API outages. A failure prints
-// its seed and the smallest world that breaks a rule.
+// Which instances a cluster inspects and loses, against 3,000 simulations of agents, clouds and API outages. A failure prints
+// its seed and the smallest simulation that breaks a rule.
 import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
@@ -9,16 +9,16 @@ import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
-import { checkLivenessWorlds } from '../../builders/liveness-world.ts';
-import { describeShares } from '../../builders/worlds.ts';
+import { checkLivenessSimulations } from '../../builders/liveness-simulation.ts';
+import { describeShares } from '../../builders/simulations.ts';
 
 it(
   'finds the dead in time, loses nobody to an outage of the API, and asks for nothing on a calm day',
   { timeout: 240_000 },
   () => {
     const rules = { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view };
-    const shares = checkLivenessWorlds(rules, { numRuns: 3_000 });
-    console.log(`liveness worlds reached: ${describeShares(shares)}`);
+    const shares = checkLivenessSimulations(rules, { numRuns: 3_000 });
+    console.log(`liveness simulations reached: ${describeShares(shares)}`);
     for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
   },
 );

@@ -168,7 +168,7 @@ describe('any memory of failures', () => {
 
   it('never asks for what lately failed, keeps to the policy, and forgets in time', () => {
     let refused = 0;
-    const worlds = fc.property(failures, policy, fc.integer({ min: 0, max: 700_000 }), (list, spotPolicy, nowMs) => {
+    const property = fc.property(failures, policy, fc.integer({ min: 0, max: 700_000 }), (list, spotPolicy, nowMs) => {
       const state = cluster({ spotPolicy });
       for (const { atMs, ...each } of list.toSorted((a, b) => a.atMs - b.atMs)) {
         if (atMs <= nowMs) noteUnavailable(state, failure(each.scope, each), atMs);
@@ -193,7 +193,7 @@ describe('any memory of failures', () => {
         }
       }
     });
-    fc.assert(worlds, { numRuns: 10_000 });
+    fc.assert(property, { numRuns: 10_000 });
     expect(refused).toBeGreaterThan(500);
   });
 });

@@ -1,4 +1,4 @@
-// The job's rules against 10,000 random worlds. A failure prints its seed and the smallest world that breaks a rule.
+// The job's rules against 10,000 simulations. A failure prints its seed and the smallest simulation that breaks a rule.
 import { expect, it } from 'vitest';
 
 import * as create from '../../../domain/job/create.ts';
@@ -6,11 +6,11 @@ import * as events from '../../../domain/job/events.ts';
 import * as exchange from '../../../domain/job/exchange.ts';
 import * as shrink from '../../../domain/job/shrink.ts';
 import * as view from '../../../domain/job/summary.ts';
-import { checkJobWorlds } from '../../builders/job-world.ts';
-import { describeShares } from '../../builders/worlds.ts';
+import { checkJobSimulations } from '../../builders/job-simulation.ts';
+import { describeShares } from '../../builders/simulations.ts';
 
-it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const shares = checkJobWorlds({ ...create, ...events, ...exchange, ...shrink, ...view }, { numRuns: 10_000 });
-  console.log(`job worlds reached: ${describeShares(shares)}`);
+it('keeps its promises in every simulation', { timeout: 240_000 }, () => {
+  const shares = checkJobSimulations({ ...create, ...events, ...exchange, ...shrink, ...view }, { numRuns: 10_000 });
+  console.log(`job simulations reached: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });

@@ -122,7 +122,7 @@ describe('any choice', () => {
 
   it('fits the requirements, the market and the zones, is bounded, and does not depend on the order of offers', () => {
     let met = 0;
-    const worlds = fc.property(offered, requirements, zones, market, (list, input, where, sold) => {
+    const property = fc.property(offered, requirements, zones, market, (list, input, where, sold) => {
       const read = parseRequirements(input);
       const chosen = chosenOf(list, read, { families: awsFamilies, market: sold, zones: where });
       const again = chosenOf(list.toReversed(), read, { families: awsFamilies, market: sold, zones: where });
@@ -140,7 +140,7 @@ describe('any choice', () => {
         expect(type.pricePerHour).toBe(Math.min(...inZones.map(({ pricePerHour }) => pricePerHour ?? Number.NaN)));
       }
     });
-    fc.assert(worlds, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: 2_000 });
     expect(met).toBeGreaterThan(500);
   });
 });

@@ -1,11 +1,11 @@
-// What a launch may come to: the plain cases, and 10,000 worlds of any offers and any request.
+// What a launch may come to: the plain cases, and 10,000 simulations of any offers and any request.
 import { describe, expect, it } from 'vitest';
 
 import type { Offer } from '../../../domain/offers/offer.ts';
 import * as rules from '../../../domain/offers/plan.ts';
 import type { RoleRequest } from '../../../domain/offers/plan.ts';
-import { anOffer, checkPlanWorlds } from '../../builders/plan-world.ts';
-import { describeShares } from '../../builders/worlds.ts';
+import { anOffer, checkPlanSimulations } from '../../builders/plan-simulation.ts';
+import { describeShares } from '../../builders/simulations.ts';
 
 const { planRole, totalPrice } = rules;
 const offers: Offer[] = [
@@ -42,8 +42,8 @@ describe('a role', () => {
 });
 
 it('whatever is had costs no more than the plan says, and what is had first what it says', () => {
-  const shares = checkPlanWorlds(rules, { numRuns: 10_000 });
-  console.log(`plan worlds reached: ${describeShares(shares)}`);
+  const shares = checkPlanSimulations(rules, { numRuns: 10_000 });
+  console.log(`plan simulations reached: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });
 

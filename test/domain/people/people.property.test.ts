@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { scopesOfRole } from '../../../domain/people/authority.ts';
 import type { Role, Scope, Token } from '../../../domain/people/state.ts';
-import { checkWorlds, describeShares, must, pick, same, type Met } from '../../builders/worlds.ts';
+import { checkSimulations, describeShares, must, pick, same, type Met } from '../../builders/simulations.ts';
 import { aModel, issue, put, remove, revoke, type Model } from './workspace-model.ts';
 
 const subjects = [
@@ -43,7 +43,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 type Act = Extract<Step, { by: number }>;
 const plan = fc.record({ steps: fc.array(step, { minLength: 20, maxLength: 50, size: 'max' }) });
 
-interface World {
+interface Simulation {
   model: Model;
   nowMs: number;
   /** Names of users that were removed. */
@@ -52,38 +52,38 @@ interface World {
 }
 
 it('no token has more than its maker, and the workspace always has an admin', () => {
-  const shares = checkWorlds({ plan, subjects, run }, { numRuns: 500 });
+  const shares = checkSimulations({ plan, subjects, run }, { numRuns: 500 });
   console.log(`people: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });
 
 function run({ steps }: { steps: Step[] }, met: Met<Subject>): void {
-  const world: World = { model: aModel(), nowMs: 1, removed: new Set(), met };
+  const sim: Simulation = { model: aModel(), nowMs: 1, removed: new Set(), met };
   for (const each of steps) {
-    if (each.do === 'wait') world.nowMs += each.ms;
-    else act(world, each);
+    if (each.do === 'wait') sim.nowMs += each.ms;
+    else act(sim, each);
     must(
-      world.model.users.some(({ role }) => role === 'admin'),
+      sim.model.users.some(({ role }) => role === 'admin'),
       () => 'no user is an admin',
     );
   }
 }
 
 /** The scopes of a token by this test's own reckoning. */
-function rightsOf({ model, nowMs }: World, token: Token): Scope[] {
+function rightsOf({ model, nowMs }: Simulation, token: Token): Scope[] {
   const owner = model.users.find(({ id }) => id === token.userId);
   const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && nowMs >= token.expiresAtMs);
   if (owner === undefined || hasEnded) return [];
   return token.scopes.filter((each) => scopesOfRole(owner.role, 'w').includes(each));
 }
 
-function act(world: World, each: Act): void {
-  const { model, met } = world;
+function act(sim: Simulation, each: Act): void {
+  const { model, met } = sim;
   const actor = pick(model.tokens, each.by);
   if (actor === undefined) return;
-  const rights = rightsOf(world, actor);
+  const rights = rightsOf(sim, actor);
   const before = structuredClone(model);
-  const answer = perform(world, each, actor);
+  const answer = perform(sim, each, actor);
   if ('error' in answer) {
     must(same({ ...before, ids: 0 }, { ...model, ids: 0 }), () => 'a refusal changed the workspace');
     if (answer.error.field === 'scopes') met('too many scopes');
@@ -94,22 +94,22 @@ function act(world: World, each: Act): void {
   }
   must(rights.length > 0, () => `an ended token could ${each.do}`);
   const isAdmin = rights.includes('admin');
-  if (each.do === 'issue') checkIssued(world, { actor, rights, isAdmin });
+  if (each.do === 'issue') checkIssued(sim, { actor, rights, isAdmin });
   else if (each.do === 'revoke') {
     const token = pick(before.tokens, each.token);
     must(isAdmin || token?.user === actor.user, () => 'the token of another user was revoked');
   } else must(isAdmin, () => `${actor.user} is no admin`);
-  if (each.do === 'put') checkAdded(world, before, each.user);
+  if (each.do === 'put') checkAdded(sim, before, each.user);
   if (each.do !== 'remove') return;
   met('removed');
-  world.removed.add(each.user);
+  sim.removed.add(each.user);
   must(
     model.tokens.every((token) => token.user !== each.user || token.revokedAtMs !== null),
     () => 'a removed user has a working token',
   );
 }
 
-function checkIssued({ model, met }: World, maker: { actor: Token; rights: Scope[]; isAdmin: boolean }): void {
+function checkIssued({ model, met }: Simulation, maker: { actor: Token; rights: Scope[]; isAdmin: boolean }): void {
   met('issued');
   const { actor, rights, isAdmin } = maker;
   const made = model.tokens.at(-1);
@@ -125,17 +125,17 @@ function checkIssued({ model, met }: World, maker: { actor: Token; rights: Scope
 }
 
 /** A user who was removed and added again is another one. */
-function checkAdded(world: World, before: Model, user: string): void {
-  if (!world.removed.has(user) || before.users.some((each) => each.name === user)) return;
-  world.met('added again');
-  const added = world.model.users.find((each) => each.name === user);
+function checkAdded(sim: Simulation, before: Model, user: string): void {
+  if (!sim.removed.has(user) || before.users.some((each) => each.name === user)) return;
+  sim.met('added again');
+  const added = sim.model.users.find((each) => each.name === user);
   for (const token of before.tokens) {
     must(token.userId !== added?.id, () => `${user} was added with the id of the removed one`);
-    must(token.user !== user || rightsOf(world, token).length === 0, () => `an earlier token of ${user} works again`);
+    must(token.user !== user || rightsOf(sim, token).length === 0, () => `an earlier token of ${user} works again`);
   }
 }
 
-function perform({ model, nowMs }: World, each: Act, actor: Token) {
+function perform({ model, nowMs }: Simulation, each: Act, actor: Token) {
   const by = { user: actor.user, tokenId: actor.id };
   if (each.do === 'issue') {
     const count = model.tokens.length;

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { firstReservation, noteUsage, reserveShare, settleShare } from '../../../domain/quota/shares.ts';
 import type { Reservation, ShareKind } from '../../../domain/quota/state.ts';
-import { checkWorlds, describeShares, must, pick, type Met } from '../../builders/worlds.ts';
+import { checkSimulations, describeShares, must, pick, type Met } from '../../builders/simulations.ts';
 
 const subjects = ['grown', 'refused growth', 'overtaken', 'lost request', 'adaptive off', 'released'] as const;
 type Subject = (typeof subjects)[number];
@@ -46,7 +46,7 @@ interface Cluster {
   reported: Report | null;
 }
 
-interface World {
+interface Simulation {
   reservation: Reservation;
   cluster: Cluster;
   requests: { kind: ShareKind; seq: number; instances: number }[];
@@ -57,7 +57,7 @@ interface World {
 const limit = 6;
 
 it('covers what a cluster has and may start, and nothing more once all has arrived', () => {
-  const shares = checkWorlds({ plan, subjects, run }, { numRuns: 500 });
+  const shares = checkSimulations({ plan, subjects, run }, { numRuns: 500 });
   console.log(`reservations: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });
@@ -65,37 +65,37 @@ it('covers what a cluster has and may start, and nothing more once all has arriv
 function run({ first, headVcpus, steps }: Plan, met: Met<Subject>): void {
   const size = firstReservation({ instanceVcpus: 2, headVcpus }, first);
   const cluster = { target: first, maximum: 0, scale: 0, adapt: 0, running: first, reports: [], reported: null };
-  const world: World = { reservation: { number: 1, user: 'ada', ...size }, cluster, requests: [], headVcpus, met };
+  const sim: Simulation = { reservation: { number: 1, user: 'ada', ...size }, cluster, requests: [], headVcpus, met };
   for (const each of steps) {
-    take(world, each);
-    report(world.cluster);
-    check(world);
+    take(sim, each);
+    report(sim.cluster);
+    check(sim);
   }
-  settle(world);
+  settle(sim);
 }
 
-function take(world: World, each: Step): void {
-  const { cluster } = world;
-  if (each.do === 'request') request(world, each.adapt ? 'adapt' : 'scale', each.instances);
-  else if (each.do === 'deliver') deliver(world, each.request, each.lost === 0);
+function take(sim: Simulation, each: Step): void {
+  const { cluster } = sim;
+  if (each.do === 'request') request(sim, each.adapt ? 'adapt' : 'scale', each.instances);
+  else if (each.do === 'deliver') deliver(sim, each.request, each.lost === 0);
   else if (each.do === 'adapt') {
     if (cluster.maximum > 0) aim(cluster, 1 + (each.to % cluster.maximum));
   } else {
     if (cluster.running > cluster.target) cluster.running -= 1;
     report(cluster);
-    if (each.report !== null) receive(world, each.report);
+    if (each.report !== null) receive(sim, each.report);
   }
 }
 
-function check({ reservation, cluster, headVcpus }: World): void {
+function check({ reservation, cluster, headVcpus }: Simulation): void {
   const { instances, vcpus } = reservation;
   const needed = Math.max(cluster.target, cluster.maximum, cluster.running);
   must(instances >= needed, () => `${instances} are reserved, and the cluster may have ${needed}`);
   must(vcpus === headVcpus + 2 * (instances - 1), () => `${vcpus} vCPUs for ${instances} instances`);
 }
 
-function request(world: World, kind: ShareKind, instances: number): void {
-  const { reservation, met } = world;
+function request(sim: Simulation, kind: ShareKind, instances: number): void {
+  const { reservation, met } = sim;
   const wanted = kind === 'scale' ? instances + 1 : instances;
   const use = { running: 1, instances: reservation.instances, vcpus: reservation.vcpus };
   const limits = { running: 1, instances: limit, vcpus: 1_000 };
@@ -110,15 +110,15 @@ function request(world: World, kind: ShareKind, instances: number): void {
   }
   must(answer.ok.reservation.instances <= Math.max(limit, reservation.instances), () => 'above the limit');
   if (answer.ok.reservation.instances > reservation.instances) met('grown');
-  world.reservation = answer.ok.reservation;
-  world.requests.push({ kind, seq: answer.ok.seq, instances: wanted });
+  sim.reservation = answer.ok.reservation;
+  sim.requests.push({ kind, seq: answer.ok.seq, instances: wanted });
 }
 
-function deliver(world: World, which: number, isLost: boolean): void {
-  const { cluster, met } = world;
-  const sent = pick(world.requests, which);
+function deliver(sim: Simulation, which: number, isLost: boolean): void {
+  const { cluster, met } = sim;
+  const sent = pick(sim.requests, which);
   if (sent === undefined) return;
-  world.requests = world.requests.filter((each) => each !== sent);
+  sim.requests = sim.requests.filter((each) => each !== sent);
   if (isLost) return met('lost request');
   const { kind, seq, instances } = sent;
   if (seq < cluster[kind]) met('overtaken');
@@ -132,10 +132,10 @@ function deliver(world: World, which: number, isLost: boolean): void {
   }
   // Either may come first: the end of the request, or the cluster's report.
   report(cluster);
-  if (seq % 2 === 0) receive(world, cluster.reports.length - 1);
-  world.reservation = settleShare(world.reservation, { kind, seq });
-  const again = settleShare(world.reservation, { kind, seq });
-  must(again.instances === world.reservation.instances, () => 'settling twice changes the reservation');
+  if (seq % 2 === 0) receive(sim, cluster.reports.length - 1);
+  sim.reservation = settleShare(sim.reservation, { kind, seq });
+  const again = settleShare(sim.reservation, { kind, seq });
+  must(again.instances === sim.reservation.instances, () => 'settling twice changes the reservation');
 }
 
 /** Instances beyond the target exist until they end. */
@@ -153,25 +153,25 @@ function report(cluster: Cluster): void {
   cluster.reports.push(cluster.reported);
 }
 
-function receive(world: World, which: number): void {
-  const { cluster, reservation, met } = world;
+function receive(sim: Simulation, which: number): void {
+  const { cluster, reservation, met } = sim;
   const arrived = pick(cluster.reports, which);
   if (arrived === undefined) return;
   cluster.reports = cluster.reports.filter((each) => each !== arrived);
-  world.reservation = noteUsage(reservation, arrived);
-  must(world.reservation.instances <= reservation.instances, () => 'a report raised the reservation');
-  if (world.reservation.instances < reservation.instances) met('released');
+  sim.reservation = noteUsage(reservation, arrived);
+  must(sim.reservation.instances <= reservation.instances, () => 'a report raised the reservation');
+  if (sim.reservation.instances < reservation.instances) met('released');
 }
 
 /** All reports have arrived, and no instance is left that is not wanted. */
-function settle(world: World): void {
-  const { cluster } = world;
-  while (cluster.running > cluster.target) take(world, { do: 'end one', report: 0 });
-  while (cluster.reports.length > 0) receive(world, 0);
-  const { share, instances } = world.reservation;
+function settle(sim: Simulation): void {
+  const { cluster } = sim;
+  while (cluster.running > cluster.target) take(sim, { do: 'end one', report: 0 });
+  while (cluster.reports.length > 0) receive(sim, 0);
+  const { share, instances } = sim.reservation;
   // A cluster whose newest request was lost does not know of it, and keeps what it has until the next.
   if (share === undefined || share.scale.seq !== cluster.scale || share.adapt.seq !== cluster.adapt) return;
-  if (world.requests.length > 0) return;
+  if (sim.requests.length > 0) return;
   const wanted = Math.max(share.scale.wanted, share.adapt.wanted, cluster.target);
   must(instances === wanted, () => `${instances} stay reserved, where ${wanted} may be wanted`);
 }

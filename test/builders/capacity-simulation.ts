@@ -8,7 +8,7 @@ import type { ClusterState } from '../../domain/cluster/state.ts';
 import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import { type Cloud, type Launch, newsOf, pools, poolsOf, types, zones } from './capacity-cloud.ts';
 import type { CapacityRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, same } from './simulations.ts';
 
 export const capacitySubjects = [
   'waits with a time',
@@ -20,10 +20,10 @@ export const capacitySubjects = [
 ] as const;
 type CapacitySubject = (typeof capacitySubjects)[number];
 
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkCapacityWorlds(rules: CapacityRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: CapacityPlan, met: Met<CapacitySubject>): void => runWorld(rules, plan, met);
-  return checkWorlds({ plan: capacityPlan, subjects: capacitySubjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkCapacitySimulations(rules: CapacityRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: CapacityPlan, met: Met<CapacitySubject>): void => runSimulation(rules, plan, met);
+  return checkSimulations({ plan: capacityPlan, subjects: capacitySubjects, run }, options);
 }
 
 const registerTimeoutMs = 1e12;
@@ -52,7 +52,7 @@ const capacityPlan = fc.record({
   end: fc.constantFrom('nothing', 'nothing', 'plenty', 'stop'),
 });
 type CapacityPlan = typeof capacityPlan extends fc.Arbitrary<infer T> ? T : never;
-interface World {
+interface Simulation {
   rules: CapacityRules;
   plan: CapacityPlan;
   state: ClusterState;
@@ -67,7 +67,7 @@ interface World {
   met: Met<CapacitySubject>;
 }
 
-function runWorld(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySubject>): void {
+function runSimulation(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySubject>): void {
   const machines: MachineSettings = {
     workerTypes: types,
     headTypes: types,
@@ -94,71 +94,71 @@ function runWorld(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySub
   const state = rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: 1_000 }, settings);
   const cloud: Cloud = { room, failedMs: new Map(), quota: plan.quota, born: 0 };
   const books = { cloud, effects: [], launches: 0, waitingSinceMs: null, byWakes: false };
-  const world: World = { rules, plan, state, nowMs: 1_000, ...books, met };
-  decide(world);
+  const sim: Simulation = { rules, plan, state, nowMs: 1_000, ...books, met };
+  decide(sim);
   for (const each of plan.steps) {
-    take(world, each);
-    decide(world);
+    take(sim, each);
+    decide(sim);
   }
-  endGame(world);
+  endGame(sim);
 }
 
-function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
-  const { rules, state } = world;
-  if (each.do === 'answer') return answerAll(world);
+function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
+  const { rules, state } = sim;
+  if (each.do === 'answer') return answerAll(sim);
   if (each.do === 'wake') {
-    const { wakeAtMs } = rules.planCluster(state, world.nowMs);
-    // Nobody here fails to register: that time-out is another world's.
-    if (wakeAtMs !== null && wakeAtMs < registerTimeoutMs) world.nowMs = wakeAtMs;
+    const { wakeAtMs } = rules.planCluster(state, sim.nowMs);
+    // Nobody here fails to register: that time-out is another simulation's.
+    if (wakeAtMs !== null && wakeAtMs < registerTimeoutMs) sim.nowMs = wakeAtMs;
   }
-  if (each.do === 'fill') world.cloud.room.set(pools[each.pool] ?? '', each.room);
-  if (each.do === 'register') registerAll(world);
-  if (each.do === 'wait') world.nowMs += each.ms;
-  if (each.do === 'scale') rules.scaleCluster(state, each.to, world.nowMs);
-  if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
+  if (each.do === 'fill') sim.cloud.room.set(pools[each.pool] ?? '', each.room);
+  if (each.do === 'register') registerAll(sim);
+  if (each.do === 'wait') sim.nowMs += each.ms;
+  if (each.do === 'scale') rules.scaleCluster(state, each.to, sim.nowMs);
+  if (each.do === 'roll') sim.state = JSON.parse(JSON.stringify(state));
 }
 
 /** What the workflow does when it wakes. */
-function decide(world: World): Plan {
-  const { rules, state, nowMs } = world;
+function decide(sim: Simulation): Plan {
+  const { rules, state, nowMs } = sim;
   const givenUp = givenUpSlots(state).length;
   rules.watchCapacity(state, nowMs);
   const once = JSON.stringify(state);
   rules.watchCapacity(state, nowMs);
   must(once === JSON.stringify(state), () => 'watching twice makes a difference');
-  checkGivenUp(world, givenUpSlots(state).length - givenUp);
+  checkGivenUp(sim, givenUpSlots(state).length - givenUp);
   const plan = rules.planCluster(state, nowMs);
   for (const decision of plan.decisions) {
     rules.intend(state, decision, nowMs);
-    if (decision.kind === 'launch') asked(world, decision);
+    if (decision.kind === 'launch') asked(sim, decision);
     if (decision.kind === 'terminate') rules.applyTerminated(state, decision.ids, nowMs);
   }
-  noteWait(world);
+  noteWait(sim);
   return rules.planCluster(state, nowMs);
 }
 
 /** Nothing is asked for that lately failed, and nothing after a stop. */
-function asked(world: World, launch: Launch): void {
-  const { state, nowMs, plan } = world;
+function asked(sim: Simulation, launch: Launch): void {
+  const { state, nowMs, plan } = sim;
   must(state.stopRequested === null, () => 'launches after a stop');
-  world.launches += 1;
-  world.effects.push(launch);
+  sim.launches += 1;
+  sim.effects.push(launch);
   const leastMs = plan.waitMs === undefined ? unavailableOfferMs : minCapacityPauseMs * 0.75;
   for (const pool of poolsOf(launch)) {
-    const failedMs = world.cloud.failedMs.get(pool);
+    const failedMs = sim.cloud.failedMs.get(pool);
     must(failedMs === undefined || nowMs >= failedMs + leastMs, () => `${pool} is asked again too soon`);
   }
 }
 
-function answerAll(world: World): void {
-  const launches = world.effects;
-  world.effects = [];
+function answerAll(sim: Simulation): void {
+  const launches = sim.effects;
+  sim.effects = [];
   for (const launch of launches) {
-    world.rules.applyLaunch(world.state, launch.seq, newsOf(world.cloud, launch, world.nowMs), world.nowMs);
+    sim.rules.applyLaunch(sim.state, launch.seq, newsOf(sim.cloud, launch, sim.nowMs), sim.nowMs);
   }
 }
 
-function registerAll({ rules, state, nowMs }: World): void {
+function registerAll({ rules, state, nowMs }: Simulation): void {
   for (const { id } of state.instances.filter((each) => each.state === 'starting')) {
     rules.applyReport(state, { instance: id, bootId: id, kind: 'register', address: 'a' }, nowMs);
   }
@@ -167,55 +167,55 @@ function registerAll({ rules, state, nowMs }: World): void {
 const givenUpSlots = (state: ClusterState): string[] =>
   Object.entries(state.slots).flatMap(([slot, { givenUp }]) => (givenUp === null ? [] : [slot]));
 
-function checkGivenUp(world: World, count: number): void {
-  const { plan, state, nowMs, waitingSinceMs } = world;
+function checkGivenUp(sim: Simulation, count: number): void {
+  const { plan, state, nowMs, waitingSinceMs } = sim;
   if (count === 0) return;
   must(plan.waitMs !== undefined, () => 'slots were given up though nobody set a time');
   must(waitingSinceMs !== null && nowMs >= waitingSinceMs + plan.waitMs, () => 'slots were given up too soon');
-  must(!world.byWakes || nowMs === waitingSinceMs + plan.waitMs, () => 'slots were given up too late');
+  must(!sim.byWakes || nowMs === waitingSinceMs + plan.waitMs, () => 'slots were given up too late');
   must(!state.waiting, () => 'waits on for what was given up');
   const [reason] = Object.values(state.slots).flatMap(({ givenUp }) => (givenUp === null ? [] : [givenUp]));
   must(reason?.code === 'NO_CAPACITY' && reason.text.includes('short of it'), () => 'given up without the reasons');
-  world.met(state.instances.length > 0 ? 'part given up' : 'all given up');
+  sim.met(state.instances.length > 0 ? 'part given up' : 'all given up');
 }
 
-function noteWait(world: World): void {
-  const { state, nowMs, plan } = world;
+function noteWait(sim: Simulation): void {
+  const { state, nowMs, plan } = sim;
   if (!state.waiting || state.stopRequested !== null) {
-    world.waitingSinceMs = null;
+    sim.waitingSinceMs = null;
     return;
   }
-  world.waitingSinceMs ??= nowMs;
-  must(state.waiting.sinceMs === world.waitingSinceMs, () => 'a wait forgets when it began');
-  world.met(plan.waitMs === undefined ? 'waits without' : 'waits with a time');
+  sim.waitingSinceMs ??= nowMs;
+  must(state.waiting.sinceMs === sim.waitingSinceMs, () => 'a wait forgets when it began');
+  sim.met(plan.waitMs === undefined ? 'waits without' : 'waits with a time');
   if (state.launches.length > 0) return;
   must(state.waiting.nextTryMs - nowMs <= maxCapacityPauseMs * 1.25, () => 'the next try is too far');
-  const wakeAtMs = world.rules.planCluster(state, nowMs).wakeAtMs;
+  const wakeAtMs = sim.rules.planCluster(state, nowMs).wakeAtMs;
   must(wakeAtMs !== null && wakeAtMs > nowMs, () => 'it waits, and nothing wakes it');
 }
 
 /** From wherever it is: the cloud has nothing for hours, or plenty from now on, or somebody stops it. */
-function endGame(world: World): void {
-  const { plan, rules } = world;
-  if (plan.end === 'stop') return endByStop(world);
-  for (const pool of pools) world.cloud.room.set(pool, plan.end === 'plenty' ? 100 : 0);
-  const startedMs = world.nowMs;
-  const launchesBefore = world.launches;
+function endGame(sim: Simulation): void {
+  const { plan, rules } = sim;
+  if (plan.end === 'stop') return endByStop(sim);
+  for (const pool of pools) sim.cloud.room.set(pool, plan.end === 'plenty' ? 100 : 0);
+  const startedMs = sim.nowMs;
+  const launchesBefore = sim.launches;
   const untilMs = startedMs + (plan.waitMs ?? 0) + 1_800_000;
   let readyMs: number | null = null;
   for (let round = 0; ; round += 1) {
     must(round < 5_000, () => 'it never rests');
-    answerAll(world);
-    registerAll(world);
-    const { wakeAtMs, done } = decide(world);
-    if (rules.clusterStatus(world.state) === 'ready') readyMs ??= world.nowMs;
-    if (done || (world.effects.length === 0 && (wakeAtMs === null || wakeAtMs > untilMs))) break;
-    if (world.effects.length === 0) world.nowMs = wakeAtMs ?? world.nowMs;
-    world.byWakes = true;
+    answerAll(sim);
+    registerAll(sim);
+    const { wakeAtMs, done } = decide(sim);
+    if (rules.clusterStatus(sim.state) === 'ready') readyMs ??= sim.nowMs;
+    if (done || (sim.effects.length === 0 && (wakeAtMs === null || wakeAtMs > untilMs))) break;
+    if (sim.effects.length === 0) sim.nowMs = wakeAtMs ?? sim.nowMs;
+    sim.byWakes = true;
   }
-  const { state } = world;
-  const tries = world.launches - launchesBefore;
-  const hours = (world.nowMs - startedMs) / 3_600_000;
+  const { state } = sim;
+  const tries = sim.launches - launchesBefore;
+  const hours = (sim.nowMs - startedMs) / 3_600_000;
   // Two markets a try, and the tries of the first minutes.
   must(tries <= 2 * (hours * 20 + 16), () => `${tries} launches in ${hours} h`);
   if (plan.end === 'plenty') {
@@ -225,15 +225,15 @@ function endGame(world: World): void {
       () => 'there is plenty, and it waits on',
     );
     const patientMs = maxCapacityPauseMs * 1.25 + 70_000;
-    const noticedMs = (readyMs ?? world.nowMs) - startedMs;
+    const noticedMs = (readyMs ?? sim.nowMs) - startedMs;
     must(noticedMs <= patientMs || isEnded, () => `it noticed after ${noticedMs / 3_600_000} h`);
-    if (!isEnded) world.met('all there at last');
+    if (!isEnded) sim.met('all there at last');
     return;
   }
   const missing = Array.from({ length: state.target }, (_, slot) => slot).filter(
     (slot) => !state.instances.some((each) => each.slot === slot),
   );
-  if (missing.length === 0 || state.stopRequested !== null) return checkEnd(world);
+  if (missing.length === 0 || state.stopRequested !== null) return checkEnd(sim);
   must(
     plan.waitMs === undefined
       ? Boolean(state.waiting) && tries > hours * 10
@@ -244,18 +244,18 @@ function endGame(world: World): void {
 }
 
 /** With not one instance it ends by itself, and says what failed. */
-function checkEnd({ state }: World): void {
+function checkEnd({ state }: Simulation): void {
   const { stopRequested, instances } = state;
   if (stopRequested === null) return;
   must(same([stopRequested.code, instances.length], ['NO_INSTANCES', 0]), () => `it ended with ${stopRequested.code}`);
   must(stopRequested.text.includes('short of it'), () => 'it ended without the reasons');
 }
 
-function endByStop(world: World): void {
-  const { rules, state } = world;
-  if (state.waiting) world.met('stop while waiting');
-  rules.stopCluster(state, { code: 'STOPPED', text: 'somebody asked for it', atMs: world.nowMs });
-  answerAll(world);
-  decide(world);
-  must(decide(world).done, () => 'a stop does not end the wait');
+function endByStop(sim: Simulation): void {
+  const { rules, state } = sim;
+  if (state.waiting) sim.met('stop while waiting');
+  rules.stopCluster(state, { code: 'STOPPED', text: 'somebody asked for it', atMs: sim.nowMs });
+  answerAll(sim);
+  decide(sim);
+  must(decide(sim).done, () => 'a stop does not end the wait');
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Market, Offer } from '../../domain/offers/offer.ts';
 import type { RoleRequest } from '../../domain/offers/plan.ts';
 import type { PlanRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, same } from './simulations.ts';
 
 const subjects = ['nothing to be had', 'spot first', 'on demand first', 'fall-back', 'a dearer zone', 'order'] as const;
 type Subject = (typeof subjects)[number];
@@ -35,14 +35,17 @@ const anyRequest = fc.record({
   markets: fc.constantFrom<Market[]>(['on-demand'], ['spot'], ['spot', 'on-demand']),
   zones: fc.subarray(places, { minLength: 1 }),
 });
-type World = [Offer[], RoleRequest];
+type Simulation = [Offer[], RoleRequest];
 
-export function checkPlanWorlds(rules: PlanRules, options: CheckOptions): Record<string, number> {
+export function checkPlanSimulations(rules: PlanRules, options: CheckOptions): Record<string, number> {
   const plan = fc.tuple(anyOffers, anyRequest);
-  return checkWorlds({ plan, subjects, run: (world: World, met) => runPlanWorld(rules, world, met) }, options);
+  return checkSimulations(
+    { plan, subjects, run: (sim: Simulation, met) => runPlanSimulation(rules, sim, met) },
+    options,
+  );
 }
 
-function runPlanWorld(rules: PlanRules, [offers, request]: World, met: Met<Subject>): void {
+function runPlanSimulation(rules: PlanRules, [offers, request]: Simulation, met: Met<Subject>): void {
   const { types, markets, pricePerHour, count } = rules.planRole(offers, request);
   const said = (what: string) => (): string => `${what}: ${JSON.stringify(pricePerHour)}`;
   must(same([markets, count], [request.markets, request.count]), () => 'the plan is of another request');
@@ -86,7 +89,7 @@ function runPlanWorld(rules: PlanRules, [offers, request]: World, met: Met<Subje
   must(Math.abs(known(pricePerHour.firstChoice) - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
 }
 
-/** Everything has a price in these worlds. */
+/** Everything has a price in these simulations. */
 function known(price: number | null): number {
   if (price === null) throw new Error('a price is unknown');
   return price;

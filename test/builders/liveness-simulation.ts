@@ -7,7 +7,7 @@ import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.t
 import { maxSilentInspections } from '../../domain/cluster/limits.ts';
 import { aliveEveryMs, silentAfterMs } from '../../domain/liveness/limits.ts';
 import type { ClusterRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, pick } from './simulations.ts';
 
 export const livenessSubjects = [
   'gone',
@@ -22,10 +22,10 @@ export const livenessSubjects = [
 ] as const;
 type LivenessSubject = (typeof livenessSubjects)[number];
 
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkLivenessWorlds(rules: ClusterRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: LivenessPlan, met: Met<LivenessSubject>): void => runWorld(rules, plan, met);
-  return checkWorlds({ plan: livenessPlan, subjects: livenessSubjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkLivenessSimulations(rules: ClusterRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: LivenessPlan, met: Met<LivenessSubject>): void => runSimulation(rules, plan, met);
+  return checkSimulations({ plan: livenessPlan, subjects: livenessSubjects, run }, options);
 }
 
 const step = fc.oneof(
@@ -45,7 +45,7 @@ const livenessPlan = fc.record({
 });
 type LivenessPlan = typeof livenessPlan extends fc.Arbitrary<infer T> ? T : never;
 
-interface World {
+interface Simulation {
   rules: ClusterRules;
   state: ClusterState;
   nowMs: number;
@@ -66,69 +66,69 @@ const bornAtMs = 1_000_000;
 const minuteMs = 60_000;
 const remindMs = 60 * minuteMs;
 
-function runWorld(rules: ClusterRules, { instances, steps }: LivenessPlan, met: World['met']): void {
+function runSimulation(rules: ClusterRules, { instances, steps }: LivenessPlan, met: Simulation['met']): void {
   const settings = {
     ...{ name: 'simulated', job: 7, instances, provider: 'local', providerQueue: 'local/test', instanceVcpus: 1 },
     ...{ registerTimeoutMs: 1e12, dask: null },
   };
-  const world: World = {
+  const sim: Simulation = {
     rules,
     state: rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: bornAtMs }, settings),
     ...{ nowMs: bornAtMs, born: 0, inspections: 0, met, upSinceMs: bornAtMs, writingSinceMs: bornAtMs },
     ...{ rows: new Map(), dead: new Map(), mute: new Set() },
   };
-  live(world, minuteMs);
-  for (const each of steps) take(world, each);
-  endGame(world);
+  live(sim, minuteMs);
+  for (const each of steps) take(sim, each);
+  endGame(sim);
 }
 
-function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
-  const { rules, state, dead, mute, nowMs } = world;
-  if (each.do === 'live') return live(world, each.minutes * minuteMs);
+function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
+  const { rules, state, dead, mute, nowMs } = sim;
+  if (each.do === 'live') return live(sim, each.minutes * minuteMs);
   if (each.do === 'outage') {
-    world.upSinceMs = null;
-    live(world, each.minutes * minuteMs);
-    world.upSinceMs = world.nowMs;
-    return world.met('outage');
+    sim.upSinceMs = null;
+    live(sim, each.minutes * minuteMs);
+    sim.upSinceMs = sim.nowMs;
+    return sim.met('outage');
   }
   if (each.do === 'unwritten') {
-    world.writingSinceMs = null;
-    live(world, each.minutes * minuteMs);
-    world.writingSinceMs = world.nowMs;
-    return world.met('outage of its database');
+    sim.writingSinceMs = null;
+    live(sim, each.minutes * minuteMs);
+    sim.writingSinceMs = sim.nowMs;
+    return sim.met('outage of its database');
   }
   if (each.do === 'mute all') for (const { id } of ready(state)) mute.add(id);
-  if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
+  if (each.do === 'roll') sim.state = JSON.parse(JSON.stringify(state));
   if (!('instance' in each)) return;
   const instance = pick(ready(state), each.instance);
   if (instance === undefined || dead.has(instance.id)) return;
   const { id } = instance;
   if (each.do === 'mute') mute.add(id);
-  if (each.do === 'unmute' && mute.delete(id)) world.met('heard again');
+  if (each.do === 'unmute' && mute.delete(id)) sim.met('heard again');
   if (each.do === 'die') dead.set(id, each.forgotten ? 'forgotten' : 'gone');
   if (each.do !== 'suspect') return;
-  world.met('suspected by its job');
+  sim.met('suspected by its job');
   rules.suspectInstances(state, [{ instance: id, heardAtMs: nowMs - minuteMs }], nowMs);
   // A lease: it does not suspect again before.
-  live(world, 90_000);
+  live(sim, 90_000);
 }
 
 const ready = ({ instances }: ClusterState): ClusterInstance[] => instances.filter(({ state }) => state === 'ready');
 
 /** Time passes: agents speak, the API looks for the silent, and the cluster wakes when it has planned to. */
-function live(world: World, ms: number): void {
-  const endMs = world.nowMs + ms;
-  while (world.nowMs < endMs) {
-    speak(world);
-    checkApi(world);
-    const wakeAtMs = decide(world) ?? endMs;
-    world.nowMs = Math.min(endMs, wakeAtMs > 1e11 ? endMs : wakeAtMs, world.nowMs + aliveEveryMs / 2);
+function live(sim: Simulation, ms: number): void {
+  const endMs = sim.nowMs + ms;
+  while (sim.nowMs < endMs) {
+    speak(sim);
+    checkApi(sim);
+    const wakeAtMs = decide(sim) ?? endMs;
+    sim.nowMs = Math.min(endMs, wakeAtMs > 1e11 ? endMs : wakeAtMs, sim.nowMs + aliveEveryMs / 2);
   }
-  speak(world);
-  decide(world);
+  speak(sim);
+  decide(sim);
 }
 
-function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs, writingSinceMs }: World): void {
+function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs, writingSinceMs }: Simulation): void {
   if (upSinceMs === null) return;
   for (const { id, state: is } of state.instances) {
     if (dead.has(id) || mute.has(id)) continue;
@@ -142,9 +142,9 @@ function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs, writingSinceM
 }
 
 /** As services/liveness/round.ts does. */
-function checkApi(world: World): void {
-  const { rules, state, rows, nowMs } = world;
-  if (listeningMs(world) < silentAfterMs) return;
+function checkApi(sim: Simulation): void {
+  const { rules, state, rows, nowMs } = sim;
+  if (listeningMs(sim) < silentAfterMs) return;
   const counted = new Set(ready(state).map(({ id }) => id));
   const silent = [...rows].filter(([id, { dueAtMs }]) => dueAtMs <= nowMs && counted.has(id));
   for (const [, row] of silent) row.dueAtMs = nowMs + remindMs;
@@ -157,20 +157,20 @@ function checkApi(world: World): void {
 }
 
 /** The API has been hearing agents, and writing what it heard, for this long. */
-const listeningMs = ({ upSinceMs, writingSinceMs, nowMs }: World): number =>
+const listeningMs = ({ upSinceMs, writingSinceMs, nowMs }: Simulation): number =>
   upSinceMs === null || writingSinceMs === null ? 0 : nowMs - Math.max(upSinceMs, writingSinceMs);
 
 /** Carries out all that is decided; returns when the plan wakes next. */
-function decide(world: World): number | null {
-  const { rules, state, nowMs } = world;
+function decide(sim: Simulation): number | null {
+  const { rules, state, nowMs } = sim;
   for (;;) {
     const plan = rules.planCluster(state, nowMs);
     for (const decision of plan.decisions) {
       rules.intend(state, decision, nowMs);
-      if (decision.kind === 'inspect') answer(world, decision);
+      if (decision.kind === 'inspect') answer(sim, decision);
       if (decision.kind === 'terminate') rules.applyTerminated(state, decision.ids, nowMs);
       if (decision.kind !== 'launch') continue;
-      const slots = decision.slots.map(({ slot }) => ({ id: `i-${(world.born += 1)}`, slot, offer: 'm', zone: 'a' }));
+      const slots = decision.slots.map(({ slot }) => ({ id: `i-${(sim.born += 1)}`, slot, offer: 'm', zone: 'a' }));
       rules.applyLaunch(state, decision.seq, { launched: slots, failures: [] }, nowMs);
     }
     if (plan.decisions.length > 0) continue;
@@ -180,14 +180,14 @@ function decide(world: World): number | null {
 }
 
 /** The cloud and the API say what they know, and nobody who speaks is lost. */
-function answer(world: World, { ids }: Extract<Decision, { kind: 'inspect' }>): void {
-  const { rules, state, dead, mute, rows, nowMs, upSinceMs } = world;
-  world.inspections += 1;
+function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>): void {
+  const { rules, state, dead, mute, rows, nowMs, upSinceMs } = sim;
+  sim.inspections += 1;
   must(state.stopRequested === null, () => 'asks after a stop');
   const words = { gone: 'gone', forgotten: 'unknown', alive: 'alive' } as const;
   const seen = ids.map((id) => ({ id, state: words[dead.get(id) ?? 'alive'] }));
   const heard = [...rows].flatMap(([instance, row]) => (ids.includes(instance) ? [{ instance, ...row }] : []));
-  const news = { seen, linkWorks: upSinceMs !== null, heard, listeningMs: listeningMs(world) };
+  const news = { seen, linkWorks: upSinceMs !== null, heard, listeningMs: listeningMs(sim) };
   const before = new Set(ready(state).map(({ id }) => id));
   rules.applyInspection(state, news, nowMs);
   const once = JSON.stringify(state);
@@ -199,40 +199,40 @@ function answer(world: World, { ids }: Extract<Decision, { kind: 'inspect' }>): 
     const death = dead.get(id);
     must(death !== undefined || mute.has(id), () => `${id} speaks and is lost: ${instance.reason.text}`);
     must(death === 'gone' || upSinceMs !== null, () => `${id} is lost to an outage of ours`);
-    world.met(death ?? 'hung');
+    sim.met(death ?? 'hung');
   }
-  if (state.alarm !== null) world.met('many hung at once');
+  if (state.alarm !== null) sim.met('many hung at once');
 }
 
 /** The API stays up: who is dead or has hung is noticed in time, and then nothing more is asked. */
-function endGame(world: World): void {
-  const { dead, mute } = world;
+function endGame(sim: Simulation): void {
+  const { dead, mute } = sim;
   // An API that has just come back gives everybody time; then three inspections, the first after one silence.
   const withinMs = (maxSilentInspections + 2) * silentAfterMs + 2 * minuteMs;
-  live(world, withinMs);
-  const { state } = world;
+  live(sim, withinMs);
+  const { state } = sim;
   if (state.stopRequested !== null) return;
   const kept = ready(state).filter(({ id }) => dead.has(id));
   must(kept.length === 0, () => `${kept.map(({ id }) => id).join()} is dead, and nobody noticed`);
   const hung = ready(state).filter(({ id }) => mute.has(id));
   must(hung.length === 0 || state.alarm !== null, () => `${hung.length} have hung, and nobody noticed`);
   mute.clear();
-  live(world, withinMs);
-  must(world.state.alarm === null, () => 'the alarm goes on though all are heard again');
-  if (world.state.stopRequested !== null) return;
-  const { inspections } = world;
-  calmDay(world);
-  world.met('calm');
+  live(sim, withinMs);
+  must(sim.state.alarm === null, () => 'the alarm goes on though all are heard again');
+  if (sim.state.stopRequested !== null) return;
+  const { inspections } = sim;
+  calmDay(sim);
+  sim.met('calm');
   // Every six hours one for all, and a first one for those that were replaced last.
-  must(world.inspections - inspections <= 5, () => `asked ${world.inspections - inspections} times in a calm day`);
+  must(sim.inspections - inspections <= 5, () => `asked ${sim.inspections - inspections} times in a calm day`);
 }
 
 /** All speak in time: only the plan's own wakes matter. */
-function calmDay(world: World): void {
-  const endMs = world.nowMs + 24 * 60 * minuteMs;
-  while (world.nowMs < endMs) {
-    world.nowMs = Math.min(endMs, decide(world) ?? endMs);
-    speak(world);
-    decide(world);
+function calmDay(sim: Simulation): void {
+  const endMs = sim.nowMs + 24 * 60 * minuteMs;
+  while (sim.nowMs < endMs) {
+    sim.nowMs = Math.min(endMs, decide(sim) ?? endMs);
+    speak(sim);
+    decide(sim);
   }
 }

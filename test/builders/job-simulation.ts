@@ -1,4 +1,4 @@
-// A simulated world of one job: agents that behave as real ones do, a network that loses, repeats and delays, outages of
+// A simulated sim of one job: agents that behave as real ones do, a network that loses, repeats and delays, outages of
 // ours, instances that freeze and die. Every step is checked against books of its own (job-books.ts).
 import fc from 'fast-check';
 
@@ -13,7 +13,7 @@ import {
   giveUpTurns,
   jobSubjects,
   type JobSubject,
-  type JobWorld,
+  type JobSimulation,
   leaseMs,
   roll,
   startAgent,
@@ -22,13 +22,13 @@ import {
 } from './job-happenings.ts';
 import { passTime } from './job-time.ts';
 import type { JobRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, pick } from './simulations.ts';
 
 const bornAtMs = 1_000_000;
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkJobWorlds(rules: JobRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: JobPlan, met: Met<JobSubject>): void => runJobWorld(rules, plan, met);
-  return checkWorlds({ plan: jobPlan, subjects: jobSubjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkJobSimulations(rules: JobRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: JobPlan, met: Met<JobSubject>): void => runJobSimulation(rules, plan, met);
+  return checkSimulations({ plan: jobPlan, subjects: jobSubjects, run }, options);
 }
 
 const agentNumber = fc.nat(3);
@@ -76,31 +76,31 @@ const jobPlan = fc.record({
 });
 type JobPlan = typeof jobPlan extends fc.Arbitrary<infer T> ? T : never;
 
-function runJobWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): void {
-  const world = createWorld(rules, plan, met);
+function runJobSimulation(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): void {
+  const sim = createSimulation(rules, plan, met);
   for (const each of plan.steps) {
-    take(world, each);
-    noteWaiting(world);
-    compareBooks(world.books, world.state, world.nowMs);
+    take(sim, each);
+    noteWaiting(sim);
+    compareBooks(sim.books, sim.state, sim.nowMs);
   }
-  calmDown(world, plan.thawAtEnd);
-  afterTheEnd(world);
-  const { counters } = world.state;
+  calmDown(sim, plan.thawAtEnd);
+  afterTheEnd(sim);
+  const { counters } = sim.state;
   if (counters.lost > 0) met('loss');
   if (counters.retried > 0) met('retry');
 }
 
 /** Who has been given back holds nothing, ever again. */
-function noteWaiting(world: JobWorld): void {
-  const { state, nowMs, books } = world;
-  if (state.requeued.length > 0 || state.nextFresh < state.settings.taskCount) world.waitedAtMs = nowMs;
+function noteWaiting(sim: JobSimulation): void {
+  const { state, nowMs, books } = sim;
+  if (state.requeued.length > 0 || state.nextFresh < state.settings.taskCount) sim.waitedAtMs = nowMs;
   must(
     !state.leases.some((lease) => books.isReleased.has(lease.instance)),
     () => 'a lease for one that was given back',
   );
 }
 
-function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobWorld {
+function createSimulation(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobSimulation {
   const settings = {
     name: 'simulated',
     command: 'true',
@@ -114,7 +114,7 @@ function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobW
     providerQueue: 'local/test',
     instanceVcpus: 1,
   };
-  const world: JobWorld = {
+  const sim: JobSimulation = {
     rules,
     state: rules.createJobState({ number: 1, workspace: 'w', submittedAtMs: bornAtMs }, settings),
     books: openBooks(plan.tasks, plan.retries),
@@ -129,67 +129,67 @@ function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobW
     waitedAtMs: bornAtMs,
     met,
   };
-  for (let n = 0; n < plan.agents; n += 1) startAgent(world);
-  return world;
+  for (let n = 0; n < plan.agents; n += 1) startAgent(sim);
+  return sim;
 }
 
-function take(world: JobWorld, each: Step): void {
-  if (each.do === 'talk') return talk(world, pick(world.agents, each.agent), each.fate);
-  if (each.do === 'work') return work(world, pick(world.agents, each.agent), each.exitCode);
-  if (each.do === 'wait') return passTime(world, each.thirds * (leaseMs / 3), false);
+function take(sim: JobSimulation, each: Step): void {
+  if (each.do === 'talk') return talk(sim, pick(sim.agents, each.agent), each.fate);
+  if (each.do === 'work') return work(sim, pick(sim.agents, each.agent), each.exitCode);
+  if (each.do === 'wait') return passTime(sim, each.thirds * (leaseMs / 3), false);
   if (each.do === 'late') {
-    const copy = pick(world.said, each.copy);
-    return copy === undefined ? undefined : void deliver(world, copy);
+    const copy = pick(sim.said, each.copy);
+    return copy === undefined ? undefined : void deliver(sim, copy);
   }
-  if (each.do === 'stray') return deliverStray(world, pick(world.results, each.result), pick(world.agents, each.agent));
-  if (each.do === 'cancel') return cancel(world, each.code);
+  if (each.do === 'stray') return deliverStray(sim, pick(sim.results, each.result), pick(sim.agents, each.agent));
+  if (each.do === 'cancel') return cancel(sim, each.code);
   if (each.do === 'outage') {
-    if (each.work) for (const agent of world.agents) work(world, agent, 0);
-    return passTime(world, each.leases * leaseMs, true);
+    if (each.work) for (const agent of sim.agents) work(sim, agent, 0);
+    return passTime(sim, each.leases * leaseMs, true);
   }
-  if (each.do === 'roll') return roll(world);
-  const agent = pick(world.agents, each.agent);
+  if (each.do === 'roll') return roll(sim);
+  const agent = pick(sim.agents, each.agent);
   if (agent === undefined) return;
   if (each.do === 'freeze') agent.frozen = true;
   else if (each.do === 'thaw') agent.frozen = false;
-  else if (each.do === 'forget') forget(world, agent, each.times);
-  else if (each.do === 'hand back') giveUpTurns(world, agent);
-  else if (each.do === 'die') die(world, agent);
-  else foundGone(world, agent, each.isOrderly);
+  else if (each.do === 'forget') forget(sim, agent, each.times);
+  else if (each.do === 'hand back') giveUpTurns(sim, agent);
+  else if (each.do === 'die') die(sim, agent);
+  else foundGone(sim, agent, each.isOrderly);
 }
 
 /** The network works, one fresh agent is there: the job must come to its end within a bounded number of rounds. */
-function calmDown(world: JobWorld, thawAtEnd: boolean): void {
-  startAgent(world, true);
-  for (const agent of world.agents) if (thawAtEnd) agent.frozen = false;
-  for (let round = 0; !isAllOver(world.books); round += 1) {
-    must(round < 150, () => `the job does not end: ${JSON.stringify(world.state)}`);
-    const wakeMs = world.rules.nextWakeMs(world.state);
-    must(wakeMs !== null || world.state.leases.length === 0, () => 'leases, and no time to look at them');
-    for (const agent of world.agents) {
-      talk(world, agent, 'answered');
-      for (let n = 0; n < world.capacity; n += 1) work(world, agent, 0);
-      if (agent.dead && round % 4 === 3) foundGone(world, agent, false);
-      compareBooks(world.books, world.state, world.nowMs);
+function calmDown(sim: JobSimulation, thawAtEnd: boolean): void {
+  startAgent(sim, true);
+  for (const agent of sim.agents) if (thawAtEnd) agent.frozen = false;
+  for (let round = 0; !isAllOver(sim.books); round += 1) {
+    must(round < 150, () => `the job does not end: ${JSON.stringify(sim.state)}`);
+    const wakeMs = sim.rules.nextWakeMs(sim.state);
+    must(wakeMs !== null || sim.state.leases.length === 0, () => 'leases, and no time to look at them');
+    for (const agent of sim.agents) {
+      talk(sim, agent, 'answered');
+      for (let n = 0; n < sim.capacity; n += 1) work(sim, agent, 0);
+      if (agent.dead && round % 4 === 3) foundGone(sim, agent, false);
+      compareBooks(sim.books, sim.state, sim.nowMs);
     }
-    passTime(world, leaseMs / 3, false);
-    compareBooks(world.books, world.state, world.nowMs);
+    passTime(sim, leaseMs / 3, false);
+    compareBooks(sim.books, sim.state, sim.nowMs);
   }
 }
 
 /** Whatever arrives afterwards, also from agents that slept through it all, changes nothing but counters. */
-function afterTheEnd(world: JobWorld): void {
-  for (const agent of world.agents) {
+function afterTheEnd(sim: JobSimulation): void {
+  for (const agent of sim.agents) {
     agent.frozen = false;
-    work(world, agent, 0);
-    talk(world, agent, 'answered');
+    work(sim, agent, 0);
+    talk(sim, agent, 'answered');
   }
-  cancel(world, 'CANCELLED');
-  for (const item of world.said.slice(0, 5)) deliver(world, item);
-  for (let n = 0; world.rules.pageDue(world.state) !== null; n += 1) {
+  cancel(sim, 'CANCELLED');
+  for (const item of sim.said.slice(0, 5)) deliver(sim, item);
+  for (let n = 0; sim.rules.pageDue(sim.state) !== null; n += 1) {
     must(n < 3, () => 'pages without an end');
-    roll(world);
+    roll(sim);
   }
-  compareBooks(world.books, world.state, world.nowMs);
-  must(world.state.page.length === 0, () => 'records were left in the state');
+  compareBooks(sim.books, sim.state, sim.nowMs);
+  must(sim.state.page.length === 0, () => 'records were left in the state');
 }

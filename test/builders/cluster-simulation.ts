@@ -1,5 +1,5 @@
-// A simulated world of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
-// suspects, scaling and stops at any moment. News is told twice (cluster-news.ts), every plan is checked (cluster-checks.ts).
+// A simulated sim of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
+// suspects, scaling and stops at any moment. News is told twice (cluster-inputs.ts), every plan is checked (cluster-checks.ts).
 import fc from 'fast-check';
 
 import type { ClusterState, FailureScope } from '../../domain/cluster/state.ts';
@@ -7,7 +7,7 @@ import { checkState, decide } from './cluster-checks.ts';
 import {
   clusterSubjects,
   type ClusterSubject,
-  type ClusterWorld,
+  type ClusterSimulation,
   inspected,
   interrupt,
   launched,
@@ -17,17 +17,17 @@ import {
   stop,
   tell,
   terminated,
-} from './cluster-news.ts';
+} from './cluster-inputs.ts';
 import { endGame, silence } from './cluster-scenes.ts';
 import type { ClusterRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, pick, same } from './simulations.ts';
 
 const registerTimeoutMs = 120_000;
 const bornAtMs = 1_000_000;
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkClusterWorlds(rules: ClusterRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: ClusterPlan, met: Met<ClusterSubject>): void => runClusterWorld(rules, plan, met);
-  return checkWorlds({ plan: clusterPlan, subjects: clusterSubjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkClusterSimulations(rules: ClusterRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: ClusterPlan, met: Met<ClusterSubject>): void => runClusterSimulation(rules, plan, met);
+  return checkSimulations({ plan: clusterPlan, subjects: clusterSubjects, run }, options);
 }
 
 const scopes: FailureScope[] = ['offer', 'zone', 'quota', 'throttle', 'request', 'account'];
@@ -87,7 +87,7 @@ const clusterPlan = fc.record({
 });
 type ClusterPlan = typeof clusterPlan extends fc.Arbitrary<infer T> ? T : never;
 
-function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<ClusterSubject>): void {
+function runClusterSimulation(rules: ClusterRules, plan: ClusterPlan, met: Met<ClusterSubject>): void {
   const cluster = { number: 1, workspace: 'w', user: 'u', createdAtMs: bornAtMs };
   const settings = {
     name: 'simulated',
@@ -99,7 +99,7 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     registerTimeoutMs,
     dask: null,
   };
-  const world: ClusterWorld = {
+  const sim: ClusterSimulation = {
     rules,
     state: rules.createClusterState(cluster, settings),
     nowMs: bornAtMs,
@@ -118,27 +118,27 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     newestSeq: 0,
     met,
   };
-  decide(world);
+  decide(sim);
   for (const each of plan.steps) {
-    take(world, each);
-    decide(world);
-    checkState(world);
+    take(sim, each);
+    decide(sim);
+    checkState(sim);
   }
-  endGame(world, plan.end);
-  if (world.lost.size > 0) met('loss');
-  if (world.givenUp.size > 0) met('given up');
+  endGame(sim, plan.end);
+  if (sim.lost.size > 0) met('loss');
+  if (sim.givenUp.size > 0) met('given up');
 }
 
-function take(world: ClusterWorld, each: Step): void {
-  const { rules, state, nowMs } = world;
-  if (each.do === 'answer') return answer(world, each);
+function take(sim: ClusterSimulation, each: Step): void {
+  const { rules, state, nowMs } = sim;
+  if (each.do === 'answer') return answer(sim, each);
   if (each.do === 'report') {
     const instance = pick(state.instances, each.instance);
     const bootId = `${each.boot}-${instance?.id}`;
-    return tell(world, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
+    return tell(sim, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
   }
-  if (each.do === 'register all') return registerAll(world);
-  if (each.do === 'interrupt') return interrupt(world, pick(state.instances, each.instance), each.inMs);
+  if (each.do === 'register all') return registerAll(sim);
+  if (each.do === 'interrupt') return interrupt(sim, pick(state.instances, each.instance), each.inMs);
   if (each.do === 'suspect') {
     const suspects = state.instances
       .filter((_, index) => (each.which >> index) % 2 === 1)
@@ -146,7 +146,7 @@ function take(world: ClusterWorld, each: Step): void {
     if (each.which > 15) suspects.push('i_forgotten');
     // Some are heard in between, so that their silence is a new one.
     const heardAtMs = nowMs - (nowMs % 60_000);
-    note(world, (to) =>
+    note(sim, (to) =>
       rules.suspectInstances(
         to,
         suspects.map((id) => ({ instance: id, heardAtMs })),
@@ -155,45 +155,45 @@ function take(world: ClusterWorld, each: Step): void {
     );
     // It may come from a launch that has not answered: a job would refuse it for ever.
     const isUnknown = suspects.includes('i_forgotten') && state.launches.length > 0;
-    if (isUnknown) world.met('suspected before its launch answered');
+    if (isUnknown) sim.met('suspected before its launch answered');
     const isTold = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
     return must(!isUnknown || !isTold, () => 'what may be launching is told lost');
   }
   if (each.do === 'wait') {
-    world.nowMs += each.ms;
+    sim.nowMs += each.ms;
     return;
   }
   if (each.do === 'wait for wake') {
-    world.nowMs = rules.planCluster(state, nowMs).wakeAtMs ?? nowMs;
+    sim.nowMs = rules.planCluster(state, nowMs).wakeAtMs ?? nowMs;
     return;
   }
   if (each.do === 'scale') {
-    if (state.stopRequested === null && each.to !== state.target) world.met('scale');
-    return note(world, (to) => rules.scaleCluster(to, each.to, nowMs));
+    if (state.stopRequested === null && each.to !== state.target) sim.met('scale');
+    return note(sim, (to) => rules.scaleCluster(to, each.to, nowMs));
   }
-  if (each.do === 'give back') return releaseInstances(world, each.which);
-  if (each.do === 'stop') return stop(world, each.code);
-  if (each.do === 'silence') return silence(world, each);
+  if (each.do === 'give back') return releaseInstances(sim, each.which);
+  if (each.do === 'stop') return stop(sim, each.code);
+  if (each.do === 'silence') return silence(sim, each);
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
   must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
-  world.state = copy;
+  sim.state = copy;
 }
 
 /** The job names instances, perhaps also the head or some that are on their way out; only others stay as they were. */
-function releaseInstances(world: ClusterWorld, which: number): void {
-  const { rules, state, nowMs } = world;
+function releaseInstances(sim: ClusterSimulation, which: number): void {
+  const { rules, state, nowMs } = sim;
   const ids = state.instances.filter((_, index) => (which >> index) % 2 === 1).map((instance) => instance.id);
   const wanted = state.instances.filter(
-    ({ id, slot, state: is }) => slot < state.target && is !== 'stopping' && !world.interrupted.has(id),
+    ({ id, slot, state: is }) => slot < state.target && is !== 'stopping' && !sim.interrupted.has(id),
   );
   const { target } = state;
   const before = histories(state);
   const placed = new Map(wanted.map(({ id, slot }) => [id, slot]));
-  note(world, (to) => rules.releaseInstances(to, ids, nowMs));
-  moveHistories(world, before);
+  note(sim, (to) => rules.releaseInstances(to, ids, nowMs));
+  moveHistories(sim, before);
   const mayGo = state.settings.job !== null && state.stopRequested === null;
   const going = wanted.filter(({ id, role }) => mayGo && role === 'worker' && ids.includes(id));
-  if (going.length > 0) world.met('given back');
+  if (going.length > 0) sim.met('given back');
   must(state.target <= target - going.length, () => `the target went from ${target} to ${state.target}`);
   must(going.length > 0 || state.target === target, () => 'smaller, and nobody went');
   for (const instance of wanted) {
@@ -214,17 +214,17 @@ function histories({ slots }: ClusterState): Map<number, string> {
 const fresh = JSON.stringify({ givenUp: null, generations: 0, failures: 0, lastFailureMs: 0, unregistered: 0 });
 
 /** Our own books go along; two slots with the same history are the same to them. */
-function moveHistories(world: ClusterWorld, before: Map<number, string>): void {
-  const { slotFailures, givenUp } = world;
+function moveHistories(sim: ClusterSimulation, before: Map<number, string>): void {
+  const { slotFailures, givenUp } = sim;
   const left = new Map(before);
-  world.slotFailures = new Map();
-  world.givenUp = new Set();
-  for (const [slot, history] of histories(world.state)) {
+  sim.slotFailures = new Map();
+  sim.givenUp = new Set();
+  for (const [slot, history] of histories(sim.state)) {
     const from = left.get(slot) === history ? slot : [...left].find(([, each]) => each === history)?.[0];
     if (from === undefined) continue;
     left.delete(from);
-    world.slotFailures.set(slot, slotFailures.get(from) ?? 0);
-    if (givenUp.has(String(from))) world.givenUp.add(String(slot));
+    sim.slotFailures.set(slot, slotFailures.get(from) ?? 0);
+    if (givenUp.has(String(from))) sim.givenUp.add(String(slot));
   }
   const lost = [...left].filter(([, history]) => history !== fresh);
   must(lost.length === 0, () => `the history of slot ${lost[0]?.[0]} is lost`);
@@ -237,16 +237,16 @@ interface How {
   link: boolean;
 }
 
-function answer(world: ClusterWorld, { effect: nth, how, scope, link }: How): void {
-  const effect = pick(world.effects, nth);
+function answer(sim: ClusterSimulation, { effect: nth, how, scope, link }: How): void {
+  const effect = pick(sim.effects, nth);
   if (effect === undefined) return;
-  if (effect.kind === 'launch') return launched(world, effect, newsOf(world, effect, how, scope));
-  if (effect.kind === 'terminate') return terminated(world, effect);
+  if (effect.kind === 'launch') return launched(sim, effect, newsOf(sim, effect, how, scope));
+  if (effect.kind === 'terminate') return terminated(sim, effect);
   const states = { part: 'gone', none: 'unknown' } as const;
   const seen = effect.ids.map((id, index) => ({
     id,
     state: (how === 'part' || how === 'none') && index === 0 ? states[how] : ('alive' as const),
   }));
-  if (!link) world.met('outage');
-  inspected(world, effect, { seen, linkWorks: link, heard: [], listeningMs: 3_600_000 });
+  if (!link) sim.met('outage');
+  inspected(sim, effect, { seen, linkWorks: link, heard: [], listeningMs: 3_600_000 });
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { maxResetsADay, stuckAttempts } from '../../domain/stuck/limits.ts';
 import type { Reset, StuckObservation } from '../../domain/stuck/state.ts';
 import type { StuckRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must } from './simulations.ts';
 
 const subjects = [
   'reset',
@@ -56,11 +56,14 @@ const stuck: fc.Arbitrary<Step> = fc.record({
 const step = fc.oneof({ arbitrary: stuck, weight: 3 }, { arbitrary: anything, weight: 2 });
 const plan = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
 
-export function checkStuckWorlds(rules: StuckRules, options: CheckOptions): Record<string, number> {
-  return checkWorlds({ plan, subjects, run: (each: Step[], met) => runStuckWorld(rules, each, met) }, options);
+export function checkStuckSimulations(rules: StuckRules, options: CheckOptions): Record<string, number> {
+  return checkSimulations(
+    { plan, subjects, run: (each: Step[], met) => runStuckSimulation(rules, each, met) },
+    options,
+  );
 }
 
-function runStuckWorld(rules: StuckRules, steps: Step[], met: Met<Subject>): void {
+function runStuckSimulation(rules: StuckRules, steps: Step[], met: Met<Subject>): void {
   const dayMs = 24 * 3_600_000;
   const resetAtMs: number[] = [];
   let memory: Reset[] = rules.rememberReset([], 'job/2', 0);

@@ -1,9 +1,9 @@
-// A simulated world of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
-// with every outcome or none, people who scale, adapt and stop. Told by dask-news.ts, checked by dask-checks.ts.
+// A simulated sim of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
+// with every outcome or none, people who scale, adapt and stop. Told by dask-inputs.ts, checked by dask-checks.ts.
 import fc from 'fast-check';
 
 import type { ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
-import { bornAtMs, daskSubjects, type DaskSubject, type DaskWorld, openBooks } from './dask-books.ts';
+import { bornAtMs, daskSubjects, type DaskSubject, type DaskSimulation, openBooks } from './dask-books.ts';
 import { checkNow, decide } from './dask-checks.ts';
 import {
   adapt,
@@ -20,16 +20,16 @@ import {
   tellScheduler,
   tellUnanswered,
   terminated,
-} from './dask-news.ts';
+} from './dask-inputs.ts';
 import { between, daskClusterSettings, daskSettings } from './dask-settings.ts';
 import { endGame, outage, sendAway } from './dask-scenes.ts';
 import type { DaskRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, pick, same } from './simulations.ts';
 
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkDaskWorlds(rules: DaskRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: DaskPlan, met: Met<DaskSubject>): void => runDaskWorld(rules, plan, met);
-  return checkWorlds({ plan: daskPlan, subjects: daskSubjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkDaskSimulations(rules: DaskRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: DaskPlan, met: Met<DaskSubject>): void => runDaskSimulation(rules, plan, met);
+  return checkSimulations({ plan: daskPlan, subjects: daskSubjects, run }, options);
 }
 
 const words = fc.record({
@@ -153,10 +153,10 @@ const daskPlan = fc.record({
 });
 type DaskPlan = typeof daskPlan extends fc.Arbitrary<infer T> ? T : never;
 
-function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): void {
+function runDaskSimulation(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): void {
   const { noClientTimeoutMs, maxLifetimeMs } = plan;
   const settings: DaskSettings = { ...daskSettings, noClientTimeoutMs, maxLifetimeMs };
-  const world: DaskWorld = {
+  const sim: DaskSimulation = {
     rules,
     settings,
     state: rules.createClusterState(
@@ -170,87 +170,83 @@ function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): 
     books: openBooks(settings),
     met,
   };
-  decide(world);
-  if (plan.up !== 'none') bringUp(world, plan.up === 'one fails' ? 1 : null);
+  decide(sim);
+  if (plan.up !== 'none') bringUp(sim, plan.up === 'one fails' ? 1 : null);
   for (const each of plan.steps) {
-    take(world, each);
-    checkNow(world);
-    decide(world);
+    take(sim, each);
+    checkNow(sim);
+    decide(sim);
   }
-  endGame(world, plan.end);
+  endGame(sim, plan.end);
 }
 
-function take(world: DaskWorld, each: Step): void {
-  const { rules, state, books } = world;
-  if (each.do === 'bring up') return bringUp(world, each.failing);
+function take(sim: DaskSimulation, each: Step): void {
+  const { rules, state, books } = sim;
+  if (each.do === 'bring up') return bringUp(sim, each.failing);
   if (each.do === 'interrupt') {
     const instance = pick(state.instances, each.instance);
-    return instance === undefined ? undefined : interrupt(world, instance, each.inMs);
+    return instance === undefined ? undefined : interrupt(sim, instance, each.inMs);
   }
-  if (each.do === 'scheduler') return tellScheduler(world, each);
+  if (each.do === 'scheduler') return tellScheduler(sim, each);
   if (each.do === 'unanswered') {
-    tellUnanswered(world, each.ms);
-    if (each.answers) tellUnanswered(world, null);
+    tellUnanswered(sim, each.ms);
+    if (each.answers) tellUnanswered(sim, null);
     return;
   }
   if (each.do === 'drained') {
     // Every other one is any that there ever was, in books that are longer than what is open.
     const open = books.drains.filter((drain) => drain.outcome === null);
     const drain = pick(each.drain % 2 === 0 || open.length === 0 ? books.drains : open, each.drain);
-    return drain === undefined ? undefined : tellDrained(world, drain.id, each.outcome);
+    return drain === undefined ? undefined : tellDrained(sim, drain.id, each.outcome);
   }
   if (each.do === 'process') {
     const instance = pick(state.instances, each.instance);
     // Half of all misfortunes of the head would leave little to see.
-    if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0))
-      tellProcess(world, instance, each.how);
+    if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0)) tellProcess(sim, instance, each.how);
     return;
   }
   if (each.do === 'answer') {
-    const effect = pick(world.effects, each.effect);
-    if (effect?.kind === 'launch') return launched(world, effect, each.how);
-    if (effect?.kind === 'terminate') return terminated(world, effect);
-    return effect === undefined ? undefined : inspected(world, effect, each.seen, each.link);
+    const effect = pick(sim.effects, each.effect);
+    if (effect?.kind === 'launch') return launched(sim, effect, each.how);
+    if (effect?.kind === 'terminate') return terminated(sim, effect);
+    return effect === undefined ? undefined : inspected(sim, effect, each.seen, each.link);
   }
   if (each.do === 'report') {
     const instance = pick(state.instances, each.instance);
     const boot = instance?.agent === null ? 'own' : each.boot;
-    if (instance !== undefined) tell(world, instance, each.kind, {}, `${boot}-${instance.id}`);
+    if (instance !== undefined) tell(sim, instance, each.kind, {}, `${boot}-${instance.id}`);
     return;
   }
-  if (each.do === 'scale') return scale(world, each.to);
+  if (each.do === 'scale') return scale(sim, each.to);
   if (each.do === 'adapt') {
     const [minimum = 0, maximum = 0] = each.range ?? [];
-    return adapt(world, each.range === null ? null : between(minimum, maximum));
+    return adapt(sim, each.range === null ? null : between(minimum, maximum));
   }
   if (each.do === 'keepalive') {
     books.noClientTimeoutMs = each.ms ?? books.noClientTimeoutMs;
-    if (books.noClientSinceMs !== null) books.noClientSinceMs = world.nowMs;
-    return note(world, 'news', (to) => rules.keepAlive(to, each.ms, world.nowMs));
+    if (books.noClientSinceMs !== null) books.noClientSinceMs = sim.nowMs;
+    return note(sim, 'news', (to) => rules.keepAlive(to, each.ms, sim.nowMs));
   }
   if (each.do === 'stop') {
-    if (state.stopRequested === null) world.met('stop');
-    const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: world.nowMs };
-    return note(world, 'asked', (to) => rules.stopCluster(to, reason));
+    if (state.stopRequested === null) sim.met('stop');
+    const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: sim.nowMs };
+    return note(sim, 'asked', (to) => rules.stopCluster(to, reason));
   }
-  if (each.do === 'send away') return sendAway(world, each.adaptive, each.next);
-  if (each.do === 'outage') return outage(world, each.after);
-  if (each.do === 'live') return live(world, each.ms);
+  if (each.do === 'send away') return sendAway(sim, each.adaptive, each.next);
+  if (each.do === 'outage') return outage(sim, each.after);
+  if (each.do === 'live') return live(sim, each.ms);
   if (each.do === 'wait') {
-    world.nowMs += each.ms;
+    sim.nowMs += each.ms;
     return;
   }
   if (each.do === 'wait for wake') {
-    world.nowMs = rules.planCluster(state, world.nowMs).wakeAtMs ?? world.nowMs;
+    sim.nowMs = rules.planCluster(state, sim.nowMs).wakeAtMs ?? sim.nowMs;
     return;
   }
   // Continue-as-new: the state as JSON is the same state, with the same plan. And to plan is only to read.
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
-  must(
-    same(rules.planCluster(copy, world.nowMs), rules.planCluster(state, world.nowMs)),
-    () => 'JSON changes the plan',
-  );
+  must(same(rules.planCluster(copy, sim.nowMs), rules.planCluster(state, sim.nowMs)), () => 'JSON changes the plan');
   must(same(copy, state), () => 'planning changed the state');
   must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
-  world.state = copy;
+  sim.state = copy;
 }

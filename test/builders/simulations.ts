@@ -1,13 +1,13 @@
-// Runs a property over many random worlds and counts what they reached. A failure names its seed, path and the smallest
-// world found, so that it can be run again.
+// Runs a property over many simulations and counts what they reached. A failure names its seed, path and the smallest
+// sim found, so that it can be run again.
 import fc from 'fast-check';
 
 import { simulationRuns } from '../support/fuzz-options.ts';
 
-/** What a world has met, so that a property that never meets its subject is noticed. */
+/** What a simulation has met, so that a property that never meets its subject is noticed. */
 export type Met<Subject extends string> = (subject: Subject) => void;
 
-export interface Worlds<Plan, Subject extends string> {
+export interface Simulations<Plan, Subject extends string> {
   plan: fc.Arbitrary<Plan>;
   subjects: readonly Subject[];
   run: (plan: Plan, met: Met<Subject>) => void;
@@ -20,9 +20,9 @@ export interface CheckOptions {
   endOnFailure?: boolean;
 }
 
-/** Throws when a world breaks its rules; otherwise the share of worlds, 0 to 1, that met each subject. */
-export function checkWorlds<Plan, Subject extends string>(
-  { plan, subjects, run }: Worlds<Plan, Subject>,
+/** Throws when a simulation breaks its rules; otherwise the share of simulations, 0 to 1, that met each subject. */
+export function checkSimulations<Plan, Subject extends string>(
+  { plan, subjects, run }: Simulations<Plan, Subject>,
   { numRuns: max, ...options }: CheckOptions,
 ): Record<string, number> {
   const numRuns = Math.min(max, simulationRuns(process.env));
@@ -45,7 +45,7 @@ export function describeShares(shares: Record<string, number>): string {
     .join(', ');
 }
 
-/** A rule of the world; the message is only made when it is broken. */
+/** A rule of the simulation; the message is only made when it is broken. */
 export function must(holds: boolean, message: () => string): asserts holds {
   if (!holds) throw new Error(message());
 }

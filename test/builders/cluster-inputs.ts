@@ -7,7 +7,7 @@ import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/cluster/li
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
 import type { ClusterRules } from './rules.ts';
-import { type Met, must } from './worlds.ts';
+import { type Met, must } from './simulations.ts';
 
 export const clusterSubjects = [
   'loss',
@@ -31,7 +31,7 @@ export type ClusterSubject = (typeof clusterSubjects)[number];
 
 export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
 
-export interface ClusterWorld {
+export interface ClusterSimulation {
   rules: ClusterRules;
   state: ClusterState;
   nowMs: number;
@@ -58,14 +58,14 @@ export interface ClusterWorld {
   met: Met<ClusterSubject>;
 }
 
-export function stop(world: ClusterWorld, code: string): void {
-  if (world.state.stopRequested === null) world.met('stop');
-  note(world, (to) => world.rules.stopCluster(to, { code, text: 'somebody asked for it', atMs: world.nowMs }));
+export function stop(sim: ClusterSimulation, code: string): void {
+  if (sim.state.stopRequested === null) sim.met('stop');
+  note(sim, (to) => sim.rules.stopCluster(to, { code, text: 'somebody asked for it', atMs: sim.nowMs }));
 }
 
 /** Partial success is the normal case; `silent` explains nothing, `doubled` gives one slot two instances. */
 export function newsOf(
-  world: ClusterWorld,
+  sim: ClusterSimulation,
   effect: Extract<Effect, { kind: 'launch' }>,
   how: string,
   scope: FailureScope,
@@ -74,11 +74,11 @@ export function newsOf(
   const slots = effect.slots.slice(0, count).map((order) => order.slot);
   if (how === 'doubled') slots.push(slots[0] ?? 0);
   const missing = how === 'silent' ? 0 : Math.max(0, effect.slots.length - slots.length);
-  if (count > 0 && missing > 0) world.met('partial launch');
+  if (count > 0 && missing > 0) sim.met('partial launch');
   const rejected = how === 'rejected' ? 'request' : scope;
-  if (missing > 0 && (rejected === 'request' || rejected === 'account')) world.met('refused launch');
+  if (missing > 0 && (rejected === 'request' || rejected === 'account')) sim.met('refused launch');
   return {
-    launched: slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' })),
+    launched: slots.map((slot) => ({ id: `i_${(sim.born += 1)}`, slot, offer: 'local', zone: 'here' })),
     failures:
       missing === 0
         ? []
@@ -86,84 +86,94 @@ export function newsOf(
   };
 }
 
-export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'launch' }>, news: LaunchOutcome): void {
-  finish(world, effect);
-  note(world, (to) => world.rules.applyLaunch(to, effect.seq, news, world.nowMs));
+export function launched(
+  sim: ClusterSimulation,
+  effect: Extract<Effect, { kind: 'launch' }>,
+  news: LaunchOutcome,
+): void {
+  finish(sim, effect);
+  note(sim, (to) => sim.rules.applyLaunch(to, effect.seq, news, sim.nowMs));
 }
 
-export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
-  finish(world, effect);
-  const { state } = world;
+export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kind: 'terminate' }>): void {
+  finish(sim, effect);
+  const { state } = sim;
   const isSilent = (instance: ClusterInstance): boolean =>
     effect.ids.includes(instance.id) &&
     instance.agent === null &&
     endReason(instance)?.code !== notWanted &&
     instance.slot < state.target;
   const silent = state.stopRequested === null ? state.instances.filter(isSilent) : [];
-  const tried = silent.filter(({ launchSeq }) => launchSeq >= (world.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
-  world.triedInVain = world.doubtFromSeq === null ? 0 : world.triedInVain + tried;
-  if (silent.length > 0) world.doubtFromSeq ??= state.nextLaunchSeq;
+  const tried = silent.filter(({ launchSeq }) => launchSeq >= (sim.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
+  sim.triedInVain = sim.doubtFromSeq === null ? 0 : sim.triedInVain + tried;
+  if (silent.length > 0) sim.doubtFromSeq ??= state.nextLaunchSeq;
   for (const instance of state.instances) {
-    if (effect.ids.includes(instance.id) && endReason(instance)?.code === notWanted)
-      resetFailureStreak(world, instance);
+    if (effect.ids.includes(instance.id) && endReason(instance)?.code === notWanted) resetFailureStreak(sim, instance);
   }
   // Whatever it was ended for, a job may have counted on it.
   for (const { id, agent } of state.stopRequested === null ? state.instances : []) {
-    if (effect.ids.includes(id) && agent !== null) world.lost.add(id);
+    if (effect.ids.includes(id) && agent !== null) sim.lost.add(id);
   }
-  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
-  note(world, (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
-  world.rules.applyTerminated(copy, effect.ids.toReversed(), world.nowMs);
-  must(quiet(copy) === quiet(world.state), () => 'the order of terminated instances makes a difference');
-  if (silent.length === 0 || world.triedInVain < maxNeverRegistered - 1) return;
+  const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
+  note(sim, (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
+  sim.rules.applyTerminated(copy, effect.ids.toReversed(), sim.nowMs);
+  must(quiet(copy) === quiet(sim.state), () => 'the order of terminated instances makes a difference');
+  if (silent.length === 0 || sim.triedInVain < maxNeverRegistered - 1) return;
   const asked = [...state.instances, ...state.launches.flatMap(({ slots }) => slots.map((slot) => ({ slot })))];
   for (let slot = 0; slot < state.target; slot += 1) {
     const isThere = asked.some((each) => each.slot === slot) || Boolean(state.slots[slot]?.givenUp);
-    must(isThere, () => `slot ${slot} is still wanted after ${world.triedInVain} that never registered`);
+    must(isThere, () => `slot ${slot} is still wanted after ${sim.triedInVain} that never registered`);
   }
 }
 
-export function inspected(world: ClusterWorld, effect: Extract<Effect, { kind: 'inspect' }>, news: Inspection): void {
-  finish(world, effect);
-  const before = world.state.instances.filter((instance) => instance.state === 'error').length;
-  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
-  note(world, (to) => world.rules.applyInspection(to, news, world.nowMs));
-  world.rules.applyInspection(copy, { ...news, seen: news.seen.toReversed() }, world.nowMs);
-  must(quiet(copy) === quiet(world.state), () => 'the order of inspected instances makes a difference');
-  const lost = world.state.instances.filter((instance) => instance.state === 'error').length - before;
-  for (const { id, state } of news.seen) if (state === 'gone') world.gone.add(id);
+export function inspected(
+  sim: ClusterSimulation,
+  effect: Extract<Effect, { kind: 'inspect' }>,
+  news: Inspection,
+): void {
+  finish(sim, effect);
+  const before = sim.state.instances.filter((instance) => instance.state === 'error').length;
+  const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
+  note(sim, (to) => sim.rules.applyInspection(to, news, sim.nowMs));
+  sim.rules.applyInspection(copy, { ...news, seen: news.seen.toReversed() }, sim.nowMs);
+  must(quiet(copy) === quiet(sim.state), () => 'the order of inspected instances makes a difference');
+  const lost = sim.state.instances.filter((instance) => instance.state === 'error').length - before;
+  for (const { id, state } of news.seen) if (state === 'gone') sim.gone.add(id);
   const gone = news.seen.filter((seen) => seen.state === 'gone').length;
   must(news.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
 }
 
-function finish(world: ClusterWorld, effect: Effect): void {
-  world.effects = world.effects.filter((each) => each !== effect);
+function finish(sim: ClusterSimulation, effect: Effect): void {
+  sim.effects = sim.effects.filter((each) => each !== effect);
 }
 
 /** Agents register in any order with the same outcome. */
-export function registerAll(world: ClusterWorld): void {
-  const starting = world.state.instances.filter((instance) => instance.state === 'starting');
-  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
-  for (const instance of starting) tell(world, registration(instance));
-  for (const instance of starting.toReversed()) world.rules.applyReport(copy, registration(instance), world.nowMs);
-  must(quiet(copy) === quiet(world.state), () => 'the order of registrations makes a difference');
+export function registerAll(sim: ClusterSimulation): void {
+  const starting = sim.state.instances.filter((instance) => instance.state === 'starting');
+  const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
+  for (const instance of starting) tell(sim, registration(instance));
+  for (const instance of starting.toReversed()) sim.rules.applyReport(copy, registration(instance), sim.nowMs);
+  must(quiet(copy) === quiet(sim.state), () => 'the order of registrations makes a difference');
 }
 
 /** Its cloud takes an instance back: a worker claims its slot no more, whoever hears of it how often. */
-export function interrupt(world: ClusterWorld, instance: ClusterInstance | undefined, inMs: number): void {
+export function interrupt(sim: ClusterSimulation, instance: ClusterInstance | undefined, inMs: number): void {
   if (instance === undefined || instance.agent === null || instance.state === 'stopping') return;
-  const atMs = world.interrupted.get(instance.id) ?? world.nowMs + inMs;
+  const atMs = sim.interrupted.get(instance.id) ?? sim.nowMs + inMs;
   const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
   if (instance.role === 'worker') {
-    world.interrupted.set(instance.id, Math.max(atMs, world.nowMs));
-    world.met('interrupted');
+    sim.interrupted.set(instance.id, Math.max(atMs, sim.nowMs));
+    sim.met('interrupted');
   }
-  tell(world, { instance: instance.id, bootId: instance.agent?.bootId, kind: 'alive', address: 'a', interruption });
-  resetFailureStreak(world, instance);
+  tell(sim, { instance: instance.id, bootId: instance.agent?.bootId, kind: 'alive', address: 'a', interruption });
+  resetFailureStreak(sim, instance);
 }
 
 /** Good work ends a row of failures: none before it counts any more, unless one is about to be counted. */
-function resetFailureStreak({ state, nowMs, slotFailures }: ClusterWorld, { id, slot, agent }: ClusterInstance): void {
+function resetFailureStreak(
+  { state, nowMs, slotFailures }: ClusterSimulation,
+  { id, slot, agent }: ClusterInstance,
+): void {
   const history = state.slots[slot];
   const lastFailureMs = history?.givenUp === null ? history.lastFailureMs : 0;
   const registeredAtMs = agent?.registeredAtMs ?? null;
@@ -177,28 +187,28 @@ function registration(instance: ClusterInstance): Report {
 }
 
 /** A report, and whether it may be accepted: the first boot of an instance that we know and did not end. */
-export function tell(world: ClusterWorld, report: Report): void {
-  const { state, rules, nowMs } = world;
+export function tell(sim: ClusterSimulation, report: Report): void {
+  const { state, rules, nowMs } = sim;
   const known = state.instances.find((instance) => instance.id === report.instance);
   const isFirst = known?.state === 'starting' && report.kind === 'register';
   const isOurs =
     known !== undefined && known.state !== 'stopping' && (isFirst || known.agent?.bootId === report.bootId);
   const none = state.launches.length > 0 ? 'not yet known' : 'refused';
   const expected = isOurs ? 'accepted' : known === undefined ? none : 'refused';
-  if (isOurs && isFirst) world.doubtFromSeq = null;
+  if (isOurs && isFirst) sim.doubtFromSeq = null;
   const before = JSON.stringify(state);
   const verdict = rules.applyReport(state, report, nowMs);
   must(verdict === expected, () => `${report.kind} of ${report.instance} was ${verdict}, should be ${expected}`);
   if (!isOurs) must(before === JSON.stringify(state), () => 'a refused report changed the state');
-  note(world, (to) => void rules.applyReport(to, report, nowMs), isOurs);
+  note(sim, (to) => void rules.applyReport(to, report, nowMs), isOurs);
 }
 
 /** News is told twice, and the second time changes nothing. */
-export function note(world: ClusterWorld, apply: (to: ClusterState) => void, isRepeat = false): void {
-  if (!isRepeat) apply(world.state);
-  const once = quiet(world.state);
-  apply(world.state);
-  must(once === quiet(world.state), () => 'the same news told twice made a difference');
+export function note(sim: ClusterSimulation, apply: (to: ClusterState) => void, isRepeat = false): void {
+  if (!isRepeat) apply(sim.state);
+  const once = quiet(sim.state);
+  apply(sim.state);
+  must(once === quiet(sim.state), () => 'the same news told twice made a difference');
 }
 
 /** The state without its log and without the order in which the job will hear of its losses. */

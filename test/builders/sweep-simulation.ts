@@ -1,4 +1,4 @@
-// A simulated world of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
+// A simulated sim of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
 // asked, looked at by one run after another. The oracle is the log of everything the runs were shown, never their memory.
 import fc from 'fast-check';
 
@@ -6,7 +6,7 @@ import type { CloudResourceKind } from '../../domain/cloud-resource.ts';
 import type { WorkflowPresence } from '../../domain/presence.ts';
 import type { Sighting, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepRules } from './rules.ts';
-import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
+import { type CheckOptions, checkSimulations, type Met, must, same } from './simulations.ts';
 
 const subjects = [
   ...['owned', 'foreign', 'young', 'unknown', 'suspected', 'orphan', 'strange namespace', 'no answer', 'vanished'],
@@ -14,10 +14,10 @@ const subjects = [
 ] as const;
 type Subject = (typeof subjects)[number];
 
-/** Runs many worlds against the rules; throws when one breaks them. */
-export function checkSweepWorlds(rules: SweepRules, options: CheckOptions): Record<string, number> {
-  const run = (plan: SweepPlan, met: Met<Subject>): void => runSweepWorld(rules, plan, met);
-  return checkWorlds({ plan: sweepPlan, subjects, run }, options);
+/** Runs many simulations against the rules; throws when one breaks them. */
+export function checkSweepSimulations(rules: SweepRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: SweepPlan, met: Met<Subject>): void => runSweepSimulation(rules, plan, met);
+  return checkSimulations({ plan: sweepPlan, subjects, run }, options);
 }
 
 const own = 'dep_own';
@@ -63,7 +63,7 @@ interface Shown {
   hasInstance: boolean;
 }
 
-function runSweepWorld(rules: SweepRules, { things, runs }: SweepPlan, met: Met<Subject>): void {
+function runSweepSimulation(rules: SweepRules, { things, runs }: SweepPlan, met: Met<Subject>): void {
   const settings = { deploymentId: own, graceMs, launchMs };
   const shown: Shown[][] = things.map(() => []);
   let memory: Sighting[] = [];

@@ -4,7 +4,7 @@ import type { DaskReport } from '../../domain/cluster/dask/report.ts';
 import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
 import { checkNow, decide } from './dask-checks.ts';
 import {
-  type DaskWorld,
+  type DaskSimulation,
   type Effect,
   hasStarted,
   headOf,
@@ -15,20 +15,20 @@ import {
   quiet,
 } from './dask-books.ts';
 import { type Cause, watchScaling } from './dask-scaling.ts';
-import { must, pick } from './worlds.ts';
+import { must, pick } from './simulations.ts';
 
 /** News told twice is the same as news told once; the log of events alone may be longer. */
-export function note(world: DaskWorld, cause: Cause, apply: (to: ClusterState) => void): void {
-  watchScaling(world, cause, () => apply(world.state));
-  checkNow(world);
-  const once = quiet(world.state);
-  apply(world.state);
-  must(once === quiet(world.state), () => 'the same news told twice made a difference');
+export function note(sim: DaskSimulation, cause: Cause, apply: (to: ClusterState) => void): void {
+  watchScaling(sim, cause, () => apply(sim.state));
+  checkNow(sim);
+  const once = quiet(sim.state);
+  apply(sim.state);
+  must(once === quiet(sim.state), () => 'the same news told twice made a difference');
 }
 
 /** True when the report was accepted, as it must be exactly from an instance that we know and did not end. */
 export function tell(
-  world: DaskWorld,
+  sim: DaskSimulation,
   instance: ClusterInstance,
   kind: Report['kind'],
   news: DaskReport & Pick<Report, 'interruption'> = {},
@@ -36,19 +36,19 @@ export function tell(
 ): boolean {
   const isOurs = instance.state === 'starting' ? kind === 'register' : instance.agent?.bootId === bootId;
   const expected = isLive(instance) && isOurs;
-  const before = expected ? '' : quiet(world.state);
-  const isLeaving = Boolean(instance.agent?.drain) || world.books.interrupted.has(instance.id);
+  const before = expected ? '' : quiet(sim.state);
+  const isLeaving = Boolean(instance.agent?.drain) || sim.books.interrupted.has(instance.id);
   // Its slot may come to have fewer: good work ends a row of them.
-  const failed = (): string => (isLeaving ? JSON.stringify(world.state.failures) : '');
+  const failed = (): string => (isLeaving ? JSON.stringify(sim.state.failures) : '');
   const failures = failed();
-  if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(world);
-  if (expected) noteApiHeard(world, instance.id);
+  if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(sim);
+  if (expected) noteApiHeard(sim, instance.id);
   let verdict = '';
-  note(world, 'news', (to) => {
-    verdict = world.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, world.nowMs);
+  note(sim, 'news', (to) => {
+    verdict = sim.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, sim.nowMs);
   });
   must((verdict === 'accepted') === expected, () => `${kind} of ${instance.id} was ${verdict}`);
-  must(expected || before === quiet(world.state), () => 'a refused report changed the state');
+  must(expected || before === quiet(sim.state), () => 'a refused report changed the state');
   must(failures === failed(), () => 'a worker that was sent away counts as a failure');
   return expected;
 }
@@ -57,11 +57,11 @@ const ranks: Record<ProcessState, number> = { pending: 0, starting: 1, started: 
 const order = ['pending', 'starting', 'started', 'stopping'] as const;
 
 /** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` news that come after its end. */
-export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: string): void {
+export function tellProcess(sim: DaskSimulation, instance: ClusterInstance, how: string): void {
   const before = instance.agent?.process?.state ?? null;
   const at = before === null ? -1 : ranks[before];
   if (how === 'stale' && at < 1) return;
-  if (how === 'stale') world.met('stale news');
+  if (how === 'stale') sim.met('stale news');
   if (how === 'fails' && at >= ranks.started) return;
   const next = how === 'stale' ? order[Math.max(0, Math.min(at, 3) - 1)] : order[Math.min(at + 1, 2)];
   const ends: Record<string, { state: ProcessState; code: string | null }> = {
@@ -71,35 +71,35 @@ export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: st
     closes: { state: 'stopping', code: null },
   };
   // No worker is there before its scheduler.
-  if (how === 'goes on' && next === 'started' && instance.role === 'worker' && !world.books.schedulerStarted) return;
+  if (how === 'goes on' && next === 'started' && instance.role === 'worker' && !sim.books.schedulerStarted) return;
   const { state, code } = ends[how] ?? { state: next ?? 'pending', code: null };
   const name = instance.role === 'head' ? 'scheduler' : `worker-${instance.id}`;
   const reason = code === null ? null : { code, text: 'as it happens' };
   const address = state === 'started' ? `tls://${instance.id}` : null;
   const wasDraining = Boolean(instance.agent?.drain);
-  if (!tell(world, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
+  if (!tell(sim, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
   const after = instance.agent?.process?.state ?? 'pending';
   must(before === null || ranks[after] >= ranks[before], () => `a process went from ${before} back to ${after}`);
   if (how === 'fails' && code !== null) {
-    world.met('environment failed');
-    must(world.state.slots[instance.slot]?.givenUp?.code === code, () => 'an environment that failed is tried again');
+    sim.met('environment failed');
+    must(sim.state.slots[instance.slot]?.givenUp?.code === code, () => 'an environment that failed is tried again');
   }
   if (how === 'dies' || how === 'stops') {
     must(instance.state === 'error', () => `${instance.id} has no process and goes on`);
-    world.met(wasDraining ? 'drain undone by a loss' : 'process lost');
+    sim.met(wasDraining ? 'drain undone by a loss' : 'process lost');
   }
 }
 
 /** Its cloud takes a worker back: its slot is for another from now on, and it is emptied while there is time. */
-export function interrupt(world: DaskWorld, instance: ClusterInstance, inMs: number): void {
-  const { state, books, nowMs } = world;
+export function interrupt(sim: DaskSimulation, instance: ClusterInstance, inMs: number): void {
+  const { state, books, nowMs } = sim;
   if (instance.role === 'head' || instance.state !== 'ready') return;
   const atMs = books.interrupted.get(instance.id) ?? nowMs + inMs;
   books.interrupted.set(instance.id, Math.max(atMs, nowMs));
   const { target } = state;
   const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
-  if (!tell(world, instance, 'alive', { interruption })) books.interrupted.delete(instance.id);
-  else world.met('interrupted');
+  if (!tell(sim, instance, 'alive', { interruption })) books.interrupted.delete(instance.id);
+  else sim.met('interrupted');
   must(state.target === target, () => 'more or fewer are wanted because one is taken back');
 }
 
@@ -113,8 +113,11 @@ export interface SchedulerWords {
   missing: number;
 }
 
-export function tellScheduler(world: DaskWorld, { clients, idleForMs, target, keys, missing }: SchedulerWords): void {
-  const { state, books, nowMs } = world;
+export function tellScheduler(
+  sim: DaskSimulation,
+  { clients, idleForMs, target, keys, missing }: SchedulerWords,
+): void {
+  const { state, books, nowMs } = sim;
   const head = headOf(state);
   if (head === undefined || head.agent === null) return;
   const workers = state.instances
@@ -140,12 +143,12 @@ export function tellScheduler(world: DaskWorld, { clients, idleForMs, target, ke
   books.targets.push({ atMs: nowMs, workers: target });
   const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
   const idle = sinceMs === null ? null : nowMs - sinceMs;
-  const accepted = tell(world, head, 'alive', {
+  const accepted = tell(sim, head, 'alive', {
     scheduler: { tasks, clients, idleForMs: idle, adaptiveTarget: target, workers },
   });
   must(accepted, () => 'the scheduler was not heard');
   for (const instance of vanished) {
-    world.met('worker vanished');
+    sim.met('worker vanished');
     must(
       instance.state === 'ready' && instance.suspicion !== null,
       () => `${instance.id} has vanished, and nobody looks`,
@@ -154,22 +157,22 @@ export function tellScheduler(world: DaskWorld, { clients, idleForMs, target, ke
 }
 
 /** The head's agent says that its scheduler does not answer, and for how long, or that it does again. */
-export function tellUnanswered(world: DaskWorld, unansweredForMs: number | null): void {
-  const { state, books } = world;
+export function tellUnanswered(sim: DaskSimulation, unansweredForMs: number | null): void {
+  const { state, books } = sim;
   const head = headOf(state);
   if (head === undefined || !hasStarted(head)) return;
   const newest = () => state.events.findLast(({ code }) => code.startsWith('SCHEDULER_'));
   const before = newest();
   const isChange = (books.unansweredForMs === null) !== (unansweredForMs === null);
-  if (isChange) world.met(unansweredForMs === null ? 'answers again' : 'unresponsive');
+  if (isChange) sim.met(unansweredForMs === null ? 'answers again' : 'unresponsive');
   books.unansweredForMs = unansweredForMs;
-  must(tell(world, head, 'alive', { unansweredForMs }), () => 'the head was not heard');
+  must(tell(sim, head, 'alive', { unansweredForMs }), () => 'the head was not heard');
   must((newest() !== before) === isChange, () => 'an event too many, or none, of an answer that came or stayed out');
 }
 
 /** The head's agent says how a drain went: any that was ever ordered, at any time, and again. */
-export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome): void {
-  const { state, books } = world;
+export function tellDrained(sim: DaskSimulation, id: number, outcome: DrainOutcome): void {
+  const { state, books } = sim;
   const head = headOf(state);
   const drain = books.drains.find((each) => each.id === id);
   if (head === undefined || head.agent === null || drain === undefined) return;
@@ -183,11 +186,11 @@ export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome)
     !books.interrupted.has(instance.id) &&
     (instance.slot < state.target || mayStay);
   const target = state.target;
-  if (!tell(world, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
+  if (!tell(sim, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
   drain.outcome ??= outcome;
-  if (!isOpen) world.met('late outcome');
+  if (!isOpen) sim.met('late outcome');
   if (stays) {
-    world.met('worker kept');
+    sim.met('worker kept');
     must(!instance.agent?.drain && instance.slot < state.target, () => `${instance.id} was kept, and goes`);
     must(state.target <= target + 1, () => 'one was kept, and more are wanted');
   } else {
@@ -195,8 +198,8 @@ export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome)
   }
 }
 
-export function launched(world: DaskWorld, effect: Extract<Effect, { kind: 'launch' }>, how: string): void {
-  finish(world, effect);
+export function launched(sim: DaskSimulation, effect: Extract<Effect, { kind: 'launch' }>, how: string): void {
+  finish(sim, effect);
   const count = { part: effect.slots.length - 1, none: 0, rejected: 0 }[how] ?? effect.slots.length;
   const slots = effect.slots.slice(0, count).map((each) => each.slot);
   if (how === 'doubled' && slots[0] !== 0) slots.push(slots[0] ?? 0);
@@ -212,87 +215,87 @@ export function launched(world: DaskWorld, effect: Extract<Effect, { kind: 'laun
     count: missing,
   };
   const news: LaunchOutcome = {
-    launched: slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' })),
+    launched: slots.map((slot) => ({ id: `i_${(sim.born += 1)}`, slot, offer: 'local', zone: 'here' })),
     failures: missing > 0 ? [failure] : [],
   };
-  note(world, 'news', (to) => world.rules.applyLaunch(to, effect.seq, news, world.nowMs));
+  note(sim, 'news', (to) => sim.rules.applyLaunch(to, effect.seq, news, sim.nowMs));
 }
 
-export function terminated(world: DaskWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
-  finish(world, effect);
-  note(world, 'news', (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
+export function terminated(sim: DaskSimulation, effect: Extract<Effect, { kind: 'terminate' }>): void {
+  finish(sim, effect);
+  note(sim, 'news', (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
 }
 
 export function inspected(
-  world: DaskWorld,
+  sim: DaskSimulation,
   effect: Extract<Effect, { kind: 'inspect' }>,
   seen: 'alive' | 'gone',
   linkWorks: boolean,
 ): void {
-  finish(world, effect);
-  const heard = heardOf(world, effect.ids);
+  finish(sim, effect);
+  const heard = heardOf(sim, effect.ids);
   const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard, listeningMs: 3_600_000 };
-  note(world, 'news', (to) => world.rules.applyInspection(to, news, world.nowMs));
+  note(sim, 'news', (to) => sim.rules.applyInspection(to, news, sim.nowMs));
 }
 
-function finish(world: DaskWorld, effect: Effect): void {
-  world.effects = world.effects.filter((each) => each !== effect);
+function finish(sim: DaskSimulation, effect: Effect): void {
+  sim.effects = sim.effects.filter((each) => each !== effect);
 }
 
 /** All goes as it should for a while: launches succeed, agents register, processes start. At most one, the nth, does not. */
-export function bringUp(world: DaskWorld, failing: number | null = null): void {
-  for (const effect of world.effects) {
-    if (effect.kind === 'launch') launched(world, effect, 'full');
-    else if (effect.kind === 'terminate') terminated(world, effect);
-    else inspected(world, effect, 'alive', true);
-    decide(world);
+export function bringUp(sim: DaskSimulation, failing: number | null = null): void {
+  for (const effect of sim.effects) {
+    if (effect.kind === 'launch') launched(sim, effect, 'full');
+    else if (effect.kind === 'terminate') terminated(sim, effect);
+    else inspected(sim, effect, 'alive', true);
+    decide(sim);
   }
-  for (const instance of world.state.instances.filter((each) => each.state === 'starting')) {
-    tell(world, instance, 'register');
-    decide(world);
+  for (const instance of sim.state.instances.filter((each) => each.state === 'starting')) {
+    tell(sim, instance, 'register');
+    decide(sim);
   }
-  const unlucky = failing === null ? undefined : world.state.instances[failing];
-  if (unlucky?.state === 'ready') tellProcess(world, unlucky, 'fails');
-  for (const instance of world.state.instances) {
+  const unlucky = failing === null ? undefined : sim.state.instances[failing];
+  if (unlucky?.state === 'ready') tellProcess(sim, unlucky, 'fails');
+  for (const instance of sim.state.instances) {
     for (let stage = 0; stage < 3 && instance.state === 'ready' && !hasStarted(instance); stage += 1) {
-      tellProcess(world, instance, instance.agent?.process?.state === 'stopping' ? 'stops' : 'goes on');
+      tellProcess(sim, instance, instance.agent?.process?.state === 'stopping' ? 'stops' : 'goes on');
     }
-    decide(world);
+    decide(sim);
   }
 }
 
 /** Signs of life of everybody who lives: the API keeps them. */
-export function breathe(world: DaskWorld): void {
-  const alive = world.state.instances.filter((instance) => instance.state === 'ready');
-  if (alive.some(({ role }) => role === 'head')) noteHeadHeard(world);
-  for (const { id } of alive) noteApiHeard(world, id);
+export function breathe(sim: DaskSimulation): void {
+  const alive = sim.state.instances.filter((instance) => instance.state === 'ready');
+  if (alive.some(({ role }) => role === 'head')) noteHeadHeard(sim);
+  for (const { id } of alive) noteApiHeard(sim, id);
 }
 
 /** Time in which everybody says that they live. */
-export function live(world: DaskWorld, ms: number): void {
-  const endMs = world.nowMs + ms;
-  while (world.nowMs < endMs) {
-    breatheUntil(world, Math.min(endMs, world.nowMs + 3 * world.settings.aliveEveryMs - 1));
-    decide(world);
+export function live(sim: DaskSimulation, ms: number): void {
+  const endMs = sim.nowMs + ms;
+  while (sim.nowMs < endMs) {
+    breatheUntil(sim, Math.min(endMs, sim.nowMs + 3 * sim.settings.aliveEveryMs - 1));
+    decide(sim);
   }
 }
 
 /** They say so in time, and nobody plans because of it. */
-export function breatheUntil(world: DaskWorld, untilMs: number): void {
-  while (world.nowMs < untilMs) {
-    world.nowMs = Math.min(untilMs, world.nowMs + world.settings.aliveEveryMs);
-    breathe(world);
+export function breatheUntil(sim: DaskSimulation, untilMs: number): void {
+  while (sim.nowMs < untilMs) {
+    sim.nowMs = Math.min(untilMs, sim.nowMs + sim.settings.aliveEveryMs);
+    breathe(sim);
   }
 }
 
 /** A person names the number of instances, and adaptive scaling is off from then on. */
-export function scale(world: DaskWorld, instances: number): void {
-  if (world.state.stopRequested === null) world.books.adaptive = null;
-  note(world, 'asked', (to) => world.rules.scaleCluster(to, instances, world.nowMs));
-  must(world.state.dask?.adaptive === null || world.state.stopRequested !== null, () => 'adaptive scaling goes on');
+export function scale(sim: DaskSimulation, instances: number): void {
+  if (sim.state.stopRequested === null) sim.books.adaptive = null;
+  note(sim, 'asked', (to) => sim.rules.scaleCluster(to, instances, sim.nowMs));
+  must(sim.state.dask?.adaptive === null || sim.state.stopRequested !== null, () => 'adaptive scaling goes on');
 }
 
-export function adapt(world: DaskWorld, adaptive: DaskWorld['books']['adaptive']): void {
-  if (world.state.stopRequested === null) world.books.adaptive = adaptive;
-  note(world, 'news', (to) => world.rules.adaptCluster(to, adaptive, world.nowMs));
+export function adapt(sim: DaskSimulation, adaptive: DaskSimulation['books']['adaptive']): void {
+  if (sim.state.stopRequested === null) sim.books.adaptive = adaptive;
+  note(sim, 'news', (to) => sim.rules.adaptCluster(to, adaptive, sim.nowMs));
 }
