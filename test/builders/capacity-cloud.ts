@@ -15,7 +15,7 @@ export interface Cloud {
   room: Map<string, number>;
   /** When a pool last failed. */
   failedMs: Map<string, number>;
-  /** It tells of a quota, not of the pools. */
+  /** Failures name a quota, not the pools. */
   quota: boolean;
   born: number;
 }
@@ -30,7 +30,7 @@ export function poolsOf({ placement, slots }: Launch): string[] {
 }
 
 /** Each slot from the first pool that has room; in one zone, as the launch says, that of the first. */
-export function newsOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOutcome {
+export function outcomeOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOutcome {
   const launched: LaunchOutcome['launched'] = [];
   const failures: LaunchFailure[] = [];
   let zone: string | null = null;
@@ -58,7 +58,7 @@ export function newsOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOutco
 const hasRoom = ({ room }: Cloud, pool: string, zone: string | null): boolean =>
   (room.get(pool) ?? 0) > 0 && (zone === null || pool.includes(`/${zone}/`));
 
-/** Of every pool that was asked, as a fleet tells; or of the market as a whole, as a quota is told. */
+/** One for every pool of the request, as a fleet reports; or one for the market as a whole, as a quota does. */
 function failuresOf(cloud: Cloud, all: string[], missing: number, nowMs: number): LaunchFailure[] {
   for (const pool of all) cloud.failedMs.set(pool, nowMs);
   const code = cloud.quota ? 'VcpuLimitExceeded' : 'InsufficientInstanceCapacity';

@@ -6,7 +6,7 @@ import type { MachineSettings } from '../../domain/cluster/capacity/machine-sett
 import type { Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/cluster/limits.ts';
-import { type Cloud, type Launch, newsOf, pools, poolsOf, types, zones } from './capacity-cloud.ts';
+import { type Cloud, type Launch, outcomeOf, pools, poolsOf, types, zones } from './capacity-cloud.ts';
 import type { CapacityRules } from './rules.ts';
 import { type CheckOptions, checkSimulations, type Met, must, same } from './simulations.ts';
 
@@ -37,7 +37,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('register') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 20_000, 200_000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('roll') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 
 const capacityPlan = fc.record({
@@ -108,14 +108,14 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
   if (each.do === 'answer') return answerAll(sim);
   if (each.do === 'wake') {
     const { wakeAtMs } = rules.planCluster(state, sim.nowMs);
-    // Nobody here fails to register: that time-out is another simulation's.
+    // All instances register here: the register timeout is a subject of another simulation.
     if (wakeAtMs !== null && wakeAtMs < registerTimeoutMs) sim.nowMs = wakeAtMs;
   }
   if (each.do === 'fill') sim.cloud.room.set(pools[each.pool] ?? '', each.room);
   if (each.do === 'register') registerAll(sim);
   if (each.do === 'wait') sim.nowMs += each.ms;
   if (each.do === 'scale') rules.scaleCluster(state, each.to, sim.nowMs);
-  if (each.do === 'roll') sim.state = JSON.parse(JSON.stringify(state));
+  if (each.do === 'continue as new') sim.state = JSON.parse(JSON.stringify(state));
 }
 
 /** What the workflow does when it wakes. */
@@ -154,7 +154,7 @@ function answerAll(sim: Simulation): void {
   const launches = sim.effects;
   sim.effects = [];
   for (const launch of launches) {
-    sim.rules.applyLaunch(sim.state, launch.seq, newsOf(sim.cloud, launch, sim.nowMs), sim.nowMs);
+    sim.rules.applyLaunch(sim.state, launch.seq, outcomeOf(sim.cloud, launch, sim.nowMs), sim.nowMs);
   }
 }
 
@@ -170,7 +170,7 @@ const givenUpSlots = (state: ClusterState): string[] =>
 function checkGivenUp(sim: Simulation, count: number): void {
   const { plan, state, nowMs, waitingSinceMs } = sim;
   if (count === 0) return;
-  must(plan.waitMs !== undefined, () => 'slots were given up though nobody set a time');
+  must(plan.waitMs !== undefined, () => 'slots were given up without a time limit');
   must(waitingSinceMs !== null && nowMs >= waitingSinceMs + plan.waitMs, () => 'slots were given up too soon');
   must(!sim.byWakes || nowMs === waitingSinceMs + plan.waitMs, () => 'slots were given up too late');
   must(!state.waiting, () => 'waits on for what was given up');
@@ -194,7 +194,7 @@ function noteWait(sim: Simulation): void {
   must(wakeAtMs !== null && wakeAtMs > nowMs, () => 'it waits, and nothing wakes it');
 }
 
-/** From wherever it is: the cloud has nothing for hours, or plenty from now on, or somebody stops it. */
+/** From any state: the cloud has no capacity for hours, or plenty from now on, or a user stops the cluster. */
 function endGame(sim: Simulation): void {
   const { plan, rules } = sim;
   if (plan.end === 'stop') return endByStop(sim);
@@ -254,7 +254,7 @@ function checkEnd({ state }: Simulation): void {
 function endByStop(sim: Simulation): void {
   const { rules, state } = sim;
   if (state.waiting) sim.met('stop while waiting');
-  rules.stopCluster(state, { code: 'STOPPED', text: 'somebody asked for it', atMs: sim.nowMs });
+  rules.stopCluster(state, { code: 'STOPPED', text: 'requested by a user', atMs: sim.nowMs });
   answerAll(sim);
   decide(sim);
   must(decide(sim).done, () => 'a stop does not end the wait');

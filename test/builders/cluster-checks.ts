@@ -62,7 +62,7 @@ function checkDecision(sim: ClusterSimulation, decision: Decision, isEnding: boo
       const isTaken = nowMs >= terminatesAtMs + interruptedGraceMs;
       must(isTaken || isEnding, () => `${id} is ended before its cloud takes it`);
       if (isTaken && !isEnding) sim.lost.add(id);
-      if (isTaken && !isEnding) sim.met('taken back');
+      if (isTaken && !isEnding) sim.met('terminated by the cloud');
     }
     if (instance.state === 'error') sim.lost.add(id);
     // Only what an instance did itself may count against its slot.
@@ -73,7 +73,7 @@ function checkDecision(sim: ClusterSimulation, decision: Decision, isEnding: boo
 }
 
 function keep(sim: ClusterSimulation, decision: Decision): void {
-  if (decision.kind === 'notifyJob') for (const lost of decision.lost) sim.told.add(lost.instance);
+  if (decision.kind === 'notifyJob') for (const lost of decision.lost) sim.notified.add(lost.instance);
   else if (decision.kind === 'endJob') sim.endJobs += 1;
   else if (decision.kind !== 'giveUp' && decision.kind !== 'drain' && decision.kind !== 'hear')
     sim.effects.push(decision);
@@ -98,7 +98,7 @@ function checkFilled(sim: ClusterSimulation): void {
   if (state.stopRequested !== null || nowMs < (state.launchBackoff?.untilMs ?? 0)) return;
   const asked = state.launches.flatMap((each) => each.slots);
   const taken = new Set([...claiming(sim).map(({ slot }) => slot), ...asked]);
-  if (sim.doubtFromSeq !== null) return checkTried(sim, sim.doubtFromSeq, taken);
+  if (sim.canaryFromSeq !== null) return checkTried(sim, sim.canaryFromSeq, taken);
   for (let slot = 0; slot < state.target; slot += 1) {
     const isPaused = nowMs < pausedUntilMs(state, slot);
     if (isPaused) sim.met('paused');
@@ -108,12 +108,12 @@ function checkFilled(sim: ClusterSimulation): void {
     const terminatesAtMs = sim.interrupted.get(id) ?? Number.POSITIVE_INFINITY;
     must(
       is === 'stopping' || nowMs < terminatesAtMs + interruptedGraceMs,
-      () => `${id} is kept though it was taken back`,
+      () => `${id} is kept though it was interrupted`,
     );
   }
 }
 
-/** While none registers one is tried at a time, for a slot that is not resting; the others wait for it, and not for ever. */
+/** While no instance registers, one canary is launched at a time, for a slot that is not paused; the others wait for it, but not forever. */
 function checkTried(sim: ClusterSimulation, fromSeq: number, taken: Set<number>): void {
   const { state, nowMs } = sim;
   const tried = [
@@ -124,7 +124,7 @@ function checkTried(sim: ClusterSimulation, fromSeq: number, taken: Set<number>)
   const vacant = Array.from({ length: state.target }, (_, slot) => slot).filter(
     (slot) => !taken.has(slot) && !state.slots[slot]?.givenUp,
   );
-  if (vacant.length > 0 && tried.length > 0) sim.met('tried one at a time');
+  if (vacant.length > 0 && tried.length > 0) sim.met('canary launch');
   const isPaused = vacant.some((slot) => nowMs < pausedUntilMs(state, slot));
   must(
     vacant.length === 0 || tried.length > 0 || isPaused,
@@ -177,7 +177,7 @@ export function checkState(sim: ClusterSimulation): void {
       must(history.failures < maxSlotFailures, () => `slot ${slot} is never given up`);
     } else {
       const { code } = history.givenUp;
-      if (code === 'NEVER_REGISTERED' && own < maxNeverRegistered) sim.met('given up after trying');
+      if (code === 'NEVER_REGISTERED' && own < maxNeverRegistered) sim.met('given up after canary launches');
       sim.givenUp.add(slot);
     }
   }

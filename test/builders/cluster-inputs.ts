@@ -1,5 +1,5 @@
-// How a simulated cluster hears of things. Every piece of news is told twice, and where order should not matter it is told
-// in another order too: the outcome must be the same.
+// The inputs of a simulated cluster: outcomes, reports, inspections. Each is applied twice, and where order should not matter in
+// another order too: the state must be the same.
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import { endReason } from '../../domain/cluster/instance/transitions.ts';
 import type { Inspection } from '../../domain/cluster/instance/suspicion.ts';
@@ -19,13 +19,13 @@ export const clusterSubjects = [
   'scale',
   'outage',
   'mass silence',
-  'given back',
+  'released',
   'interrupted',
-  'taken back',
+  'terminated by the cloud',
   'paused',
   'suspected before its launch answered',
-  'tried one at a time',
-  'given up after trying',
+  'canary launch',
+  'given up after canary launches',
 ] as const;
 export type ClusterSubject = (typeof clusterSubjects)[number];
 
@@ -39,32 +39,32 @@ export interface ClusterSimulation {
   effects: Effect[];
   born: number;
   stop: string | null;
-  /** What the job was told. */
-  told: Set<string>;
+  /** The lost instances of which the job was notified. */
+  notified: Set<string>;
   endJobs: number;
   lost: Set<string>;
   /** Of which the provider has said that they exist no more. */
   gone: Set<string>;
-  /** Workers whose cloud has said when it takes them back. */
+  /** Interrupted workers, and when their cloud terminates them. */
   interrupted: Map<string, number>;
   /** Failures of each slot that were really its own. */
   slotFailures: Map<number, number>;
   givenUp: Set<string>;
   /** The first launch since instances never registered; null when one has registered since. */
-  doubtFromSeq: number | null;
+  canaryFromSeq: number | null;
   /** Launched since then, and failed in the same way. */
-  triedInVain: number;
+  failedCanaries: number;
   newestSeq: number;
   met: Met<ClusterSubject>;
 }
 
 export function stop(sim: ClusterSimulation, code: string): void {
   if (sim.state.stopRequested === null) sim.met('stop');
-  note(sim, (to) => sim.rules.stopCluster(to, { code, text: 'somebody asked for it', atMs: sim.nowMs }));
+  note(sim, (to) => sim.rules.stopCluster(to, { code, text: 'requested by a user', atMs: sim.nowMs }));
 }
 
 /** Partial success is the normal case; `silent` explains nothing, `doubled` gives one slot two instances. */
-export function newsOf(
+export function outcomeOf(
   sim: ClusterSimulation,
   effect: Extract<Effect, { kind: 'launch' }>,
   how: string,
@@ -89,10 +89,10 @@ export function newsOf(
 export function launched(
   sim: ClusterSimulation,
   effect: Extract<Effect, { kind: 'launch' }>,
-  news: LaunchOutcome,
+  outcome: LaunchOutcome,
 ): void {
   finish(sim, effect);
-  note(sim, (to) => sim.rules.applyLaunch(to, effect.seq, news, sim.nowMs));
+  note(sim, (to) => sim.rules.applyLaunch(to, effect.seq, outcome, sim.nowMs));
 }
 
 export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kind: 'terminate' }>): void {
@@ -104,9 +104,9 @@ export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kin
     endReason(instance)?.code !== notWanted &&
     instance.slot < state.target;
   const silent = state.stopRequested === null ? state.instances.filter(isSilent) : [];
-  const tried = silent.filter(({ launchSeq }) => launchSeq >= (sim.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
-  sim.triedInVain = sim.doubtFromSeq === null ? 0 : sim.triedInVain + tried;
-  if (silent.length > 0) sim.doubtFromSeq ??= state.nextLaunchSeq;
+  const tried = silent.filter(({ launchSeq }) => launchSeq >= (sim.canaryFromSeq ?? Number.POSITIVE_INFINITY)).length;
+  sim.failedCanaries = sim.canaryFromSeq === null ? 0 : sim.failedCanaries + tried;
+  if (silent.length > 0) sim.canaryFromSeq ??= state.nextLaunchSeq;
   for (const instance of state.instances) {
     if (effect.ids.includes(instance.id) && endReason(instance)?.code === notWanted) resetFailureStreak(sim, instance);
   }
@@ -118,29 +118,29 @@ export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kin
   note(sim, (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
   sim.rules.applyTerminated(copy, effect.ids.toReversed(), sim.nowMs);
   must(quiet(copy) === quiet(sim.state), () => 'the order of terminated instances makes a difference');
-  if (silent.length === 0 || sim.triedInVain < maxNeverRegistered - 1) return;
+  if (silent.length === 0 || sim.failedCanaries < maxNeverRegistered - 1) return;
   const asked = [...state.instances, ...state.launches.flatMap(({ slots }) => slots.map((slot) => ({ slot })))];
   for (let slot = 0; slot < state.target; slot += 1) {
     const isThere = asked.some((each) => each.slot === slot) || Boolean(state.slots[slot]?.givenUp);
-    must(isThere, () => `slot ${slot} is still wanted after ${sim.triedInVain} that never registered`);
+    must(isThere, () => `slot ${slot} is still wanted after ${sim.failedCanaries} that never registered`);
   }
 }
 
 export function inspected(
   sim: ClusterSimulation,
   effect: Extract<Effect, { kind: 'inspect' }>,
-  news: Inspection,
+  inspection: Inspection,
 ): void {
   finish(sim, effect);
   const before = sim.state.instances.filter((instance) => instance.state === 'error').length;
   const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
-  note(sim, (to) => sim.rules.applyInspection(to, news, sim.nowMs));
-  sim.rules.applyInspection(copy, { ...news, seen: news.seen.toReversed() }, sim.nowMs);
+  note(sim, (to) => sim.rules.applyInspection(to, inspection, sim.nowMs));
+  sim.rules.applyInspection(copy, { ...inspection, seen: inspection.seen.toReversed() }, sim.nowMs);
   must(quiet(copy) === quiet(sim.state), () => 'the order of inspected instances makes a difference');
   const lost = sim.state.instances.filter((instance) => instance.state === 'error').length - before;
-  for (const { id, state } of news.seen) if (state === 'gone') sim.gone.add(id);
-  const gone = news.seen.filter((seen) => seen.state === 'gone').length;
-  must(news.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
+  for (const { id, state } of inspection.seen) if (state === 'gone') sim.gone.add(id);
+  const gone = inspection.seen.filter((seen) => seen.state === 'gone').length;
+  must(inspection.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
 }
 
 function finish(sim: ClusterSimulation, effect: Effect): void {
@@ -151,12 +151,12 @@ function finish(sim: ClusterSimulation, effect: Effect): void {
 export function registerAll(sim: ClusterSimulation): void {
   const starting = sim.state.instances.filter((instance) => instance.state === 'starting');
   const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
-  for (const instance of starting) tell(sim, registration(instance));
+  for (const instance of starting) sendReport(sim, registration(instance));
   for (const instance of starting.toReversed()) sim.rules.applyReport(copy, registration(instance), sim.nowMs);
   must(quiet(copy) === quiet(sim.state), () => 'the order of registrations makes a difference');
 }
 
-/** Its cloud takes an instance back: a worker claims its slot no more, whoever hears of it how often. */
+/** The cloud interrupts an instance: a worker no longer claims its slot, however often the interruption is reported. */
 export function interrupt(sim: ClusterSimulation, instance: ClusterInstance | undefined, inMs: number): void {
   if (instance === undefined || instance.agent === null || instance.state === 'stopping') return;
   const atMs = sim.interrupted.get(instance.id) ?? sim.nowMs + inMs;
@@ -165,11 +165,11 @@ export function interrupt(sim: ClusterSimulation, instance: ClusterInstance | un
     sim.interrupted.set(instance.id, Math.max(atMs, sim.nowMs));
     sim.met('interrupted');
   }
-  tell(sim, { instance: instance.id, bootId: instance.agent?.bootId, kind: 'alive', address: 'a', interruption });
+  sendReport(sim, { instance: instance.id, bootId: instance.agent?.bootId, kind: 'alive', address: 'a', interruption });
   resetFailureStreak(sim, instance);
 }
 
-/** Good work ends a row of failures: none before it counts any more, unless one is about to be counted. */
+/** An instance that has worked long enough ends the failure streak of its slot, unless another failure is about to be counted. */
 function resetFailureStreak(
   { state, nowMs, slotFailures }: ClusterSimulation,
   { id, slot, agent }: ClusterInstance,
@@ -187,7 +187,7 @@ function registration(instance: ClusterInstance): Report {
 }
 
 /** A report, and whether it may be accepted: the first boot of an instance that we know and did not end. */
-export function tell(sim: ClusterSimulation, report: Report): void {
+export function sendReport(sim: ClusterSimulation, report: Report): void {
   const { state, rules, nowMs } = sim;
   const known = state.instances.find((instance) => instance.id === report.instance);
   const isFirst = known?.state === 'starting' && report.kind === 'register';
@@ -195,7 +195,7 @@ export function tell(sim: ClusterSimulation, report: Report): void {
     known !== undefined && known.state !== 'stopping' && (isFirst || known.agent?.bootId === report.bootId);
   const none = state.launches.length > 0 ? 'not yet known' : 'refused';
   const expected = isOurs ? 'accepted' : known === undefined ? none : 'refused';
-  if (isOurs && isFirst) sim.doubtFromSeq = null;
+  if (isOurs && isFirst) sim.canaryFromSeq = null;
   const before = JSON.stringify(state);
   const verdict = rules.applyReport(state, report, nowMs);
   must(verdict === expected, () => `${report.kind} of ${report.instance} was ${verdict}, should be ${expected}`);
@@ -203,12 +203,12 @@ export function tell(sim: ClusterSimulation, report: Report): void {
   note(sim, (to) => void rules.applyReport(to, report, nowMs), isOurs);
 }
 
-/** News is told twice, and the second time changes nothing. */
+/** Each input is applied twice, and the second time changes nothing. */
 export function note(sim: ClusterSimulation, apply: (to: ClusterState) => void, isRepeat = false): void {
   if (!isRepeat) apply(sim.state);
   const once = quiet(sim.state);
   apply(sim.state);
-  must(once === quiet(sim.state), () => 'the same news told twice made a difference');
+  must(once === quiet(sim.state), () => 'a repeated input changed the state');
 }
 
 /** The state without its log and without the order in which the job will hear of its losses. */

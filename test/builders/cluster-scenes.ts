@@ -1,4 +1,4 @@
-// Longer scenes of a cluster's sim: everybody falls silent at once, and how a cluster comes to rest or to its end.
+// Longer scenes of a simulated cluster: all its agents fall silent at once, and how it comes to rest or to its end.
 import { jobOver } from '../../domain/cluster/plan.ts';
 import { massLossMinimum, massLossShare, maxSilentInspections, maxSlotFailures } from '../../domain/cluster/limits.ts';
 import { checkState, decide } from './cluster-checks.ts';
@@ -10,13 +10,13 @@ import {
   note,
   registerAll,
   stop,
-  tell,
+  sendReport,
   terminated,
 } from './cluster-inputs.ts';
 import { must } from './simulations.ts';
 
 /**
- * All ready instances are silent, told of together or one by one: none may be replaced, neither when our own link is down
+ * All ready instances are silent, suspected together or one by one: none may be replaced, neither when our own link is down
  * nor, if they are many, when it works.
  */
 export function silence(
@@ -25,14 +25,14 @@ export function silence(
 ): void {
   const { rules, state } = sim;
   const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
-  // Those that their cloud takes back go anyway.
+  // Interrupted instances go anyway.
   const ready = live.filter(({ id, state: is }) => is === 'ready' && !sim.interrupted.has(id));
   const ids = ready.map((instance) => instance.id);
   const isMass = ids.length >= massLossMinimum && ids.length > live.length * massLossShare;
   if (state.stopRequested !== null || ids.length === 0 || (link && !isMass)) return;
   sim.met(link ? 'mass silence' : 'outage');
-  // Looks that were under way belong to an earlier silence; this one is new.
-  for (const effect of inspections(sim)) look(sim, effect, false);
+  // Inspections that were under way belong to an earlier silence; this one is new.
+  for (const effect of inspections(sim)) inspect(sim, effect, false);
   sim.nowMs += 1_000;
   const heardAtMs = sim.nowMs - 1;
   for (let round = 0; round < rounds; round += 1) {
@@ -40,13 +40,13 @@ export function silence(
       const suspects = group.map((instance) => ({ instance, heardAtMs }));
       note(sim, (to) => rules.suspectInstances(to, suspects, sim.nowMs));
       decide(sim);
-      for (const effect of inspections(sim)) look(sim, effect, link, link ? heardAtMs : null);
+      for (const effect of inspections(sim)) inspect(sim, effect, link, link ? heardAtMs : null);
       decide(sim);
     }
   }
   const kept = state.instances.filter((instance) => ids.includes(instance.id) && instance.state === 'ready');
   must(kept.length === ids.length, () => `a silence of all ${ids.length} lost ${ids.length - kept.length} of them`);
-  must(!link || rounds < maxSilentInspections || state.alarm !== null, () => 'nobody was alarmed');
+  must(!link || rounds < maxSilentInspections || state.alarm !== null, () => 'no alarm was raised');
 }
 
 type Inspection = Extract<Effect, { kind: 'inspect' }>;
@@ -56,7 +56,12 @@ function inspections(sim: ClusterSimulation): Inspection[] {
 }
 
 /** `heardAtMs`: when the API has heard those that it is asked about; null when it cannot be asked. */
-function look(sim: ClusterSimulation, effect: Inspection, linkWorks: boolean, heardAtMs: number | null = null): void {
+function inspect(
+  sim: ClusterSimulation,
+  effect: Inspection,
+  linkWorks: boolean,
+  heardAtMs: number | null = null,
+): void {
   const seen = effect.ids.map((id) => ({ id, state: 'alive' as const }));
   const heard = heardAtMs === null ? [] : effect.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
   inspected(sim, effect, { seen, linkWorks, heard, listeningMs: 3_600_000 });
@@ -95,7 +100,7 @@ export function endGame(sim: ClusterSimulation, how: string): void {
 }
 
 function answerWell(sim: ClusterSimulation, effect: Effect): void {
-  if (effect.kind === 'inspect') return look(sim, effect, true);
+  if (effect.kind === 'inspect') return inspect(sim, effect, true);
   if (effect.kind === 'terminate') return terminated(sim, effect);
   const slots = effect.slots.map((order) => order.slot);
   const instances = slots.map((slot) => ({ id: `i_${(sim.born += 1)}`, slot, offer: 'local', zone: 'here' }));
@@ -106,11 +111,11 @@ function answerWell(sim: ClusterSimulation, effect: Effect): void {
 function speakAll(sim: ClusterSimulation): void {
   for (const { id, agent, state } of sim.state.instances) {
     if (state === 'ready' && agent !== null)
-      tell(sim, { instance: id, bootId: agent.bootId, kind: 'alive', address: 'a' });
+      sendReport(sim, { instance: id, bootId: agent.bootId, kind: 'alive', address: 'a' });
   }
 }
 
-/** Each registers, and is gone at the next look. */
+/** Each registers, and is gone at the next inspection. */
 function dieYoung(sim: ClusterSimulation): void {
   registerAll(sim);
   const ready = sim.state.instances.filter((instance) => instance.state === 'ready');
@@ -132,8 +137,9 @@ function checkRest(sim: ClusterSimulation, how: string): void {
   if (how === 'healthy' && isAlive) {
     must(sim.rules.clusterStatus(sim.state) === 'ready', () => 'all have started, yet it is not ready');
   }
-  if (settings.job === null) return must(sim.told.size + sim.endJobs === 0, () => 'told a job that is not there');
-  for (const id of sim.lost) must(sim.told.has(id), () => `the job was never told that ${id} is lost`);
-  const tells = stopRequested !== null && stopRequested.code !== jobOver ? 1 : 0;
-  must(sim.endJobs === tells, () => `the job was told ${sim.endJobs} times that its cluster ends`);
+  if (settings.job === null)
+    return must(sim.notified.size + sim.endJobs === 0, () => 'notified a job that does not exist');
+  for (const id of sim.lost) must(sim.notified.has(id), () => `the job was never notified that ${id} is lost`);
+  const expected = stopRequested !== null && stopRequested.code !== jobOver ? 1 : 0;
+  must(sim.endJobs === expected, () => `the job was notified ${sim.endJobs} times that its cluster ends`);
 }

@@ -1,5 +1,5 @@
-// A simulated sim of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
-// suspects, scaling and stops at any moment. News is told twice (cluster-inputs.ts), every plan is checked (cluster-checks.ts).
+// A simulation of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
+// suspects, scaling and stops at any moment. Each input is applied twice (cluster-inputs.ts), every plan is checked (cluster-checks.ts).
 import fc from 'fast-check';
 
 import type { ClusterState, FailureScope } from '../../domain/cluster/state.ts';
@@ -11,11 +11,11 @@ import {
   inspected,
   interrupt,
   launched,
-  newsOf,
+  outcomeOf,
   note,
   registerAll,
   stop,
-  tell,
+  sendReport,
   terminated,
 } from './cluster-inputs.ts';
 import { endGame, silence } from './cluster-scenes.ts';
@@ -64,7 +64,7 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 5_000, 60_000, 700_000) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('give back'), which: fc.integer({ min: 1, max: 31 }) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('release'), which: fc.integer({ min: 1, max: 31 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop'), code: fc.constantFrom('JOB_OVER', 'STOPPED') }) },
   {
     weight: 14,
@@ -75,7 +75,7 @@ const step = fc.oneof(
       link: fc.boolean(),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('roll') }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -106,15 +106,15 @@ function runClusterSimulation(rules: ClusterRules, plan: ClusterPlan, met: Met<C
     effects: [],
     born: 0,
     stop: null,
-    told: new Set(),
+    notified: new Set(),
     endJobs: 0,
     lost: new Set(),
     gone: new Set(),
     interrupted: new Map(),
     slotFailures: new Map(),
     givenUp: new Set(),
-    doubtFromSeq: null,
-    triedInVain: 0,
+    canaryFromSeq: null,
+    failedCanaries: 0,
     newestSeq: 0,
     met,
   };
@@ -135,7 +135,7 @@ function take(sim: ClusterSimulation, each: Step): void {
   if (each.do === 'report') {
     const instance = pick(state.instances, each.instance);
     const bootId = `${each.boot}-${instance?.id}`;
-    return tell(sim, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
+    return sendReport(sim, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
   }
   if (each.do === 'register all') return registerAll(sim);
   if (each.do === 'interrupt') return interrupt(sim, pick(state.instances, each.instance), each.inMs);
@@ -153,11 +153,11 @@ function take(sim: ClusterSimulation, each: Step): void {
         nowMs,
       ),
     );
-    // It may come from a launch that has not answered: a job would refuse it for ever.
+    // It may come from a launch that has not answered: a job would refuse it forever.
     const isUnknown = suspects.includes('i_forgotten') && state.launches.length > 0;
     if (isUnknown) sim.met('suspected before its launch answered');
-    const isTold = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
-    return must(!isUnknown || !isTold, () => 'what may be launching is told lost');
+    const isReported = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
+    return must(!isUnknown || !isReported, () => 'an instance that may be launching is reported lost');
   }
   if (each.do === 'wait') {
     sim.nowMs += each.ms;
@@ -171,7 +171,7 @@ function take(sim: ClusterSimulation, each: Step): void {
     if (state.stopRequested === null && each.to !== state.target) sim.met('scale');
     return note(sim, (to) => rules.scaleCluster(to, each.to, nowMs));
   }
-  if (each.do === 'give back') return releaseInstances(sim, each.which);
+  if (each.do === 'release') return releaseInstances(sim, each.which);
   if (each.do === 'stop') return stop(sim, each.code);
   if (each.do === 'silence') return silence(sim, each);
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
@@ -193,9 +193,9 @@ function releaseInstances(sim: ClusterSimulation, which: number): void {
   moveHistories(sim, before);
   const mayGo = state.settings.job !== null && state.stopRequested === null;
   const going = wanted.filter(({ id, role }) => mayGo && role === 'worker' && ids.includes(id));
-  if (going.length > 0) sim.met('given back');
+  if (going.length > 0) sim.met('released');
   must(state.target <= target - going.length, () => `the target went from ${target} to ${state.target}`);
-  must(going.length > 0 || state.target === target, () => 'smaller, and nobody went');
+  must(going.length > 0 || state.target === target, () => 'a smaller target, although no instance went');
   for (const instance of wanted) {
     if (instance.state === 'error') continue;
     must(instance.slot < state.target !== going.includes(instance), () => `${instance.id} in slot ${instance.slot}`);
@@ -240,7 +240,7 @@ interface How {
 function answer(sim: ClusterSimulation, { effect: nth, how, scope, link }: How): void {
   const effect = pick(sim.effects, nth);
   if (effect === undefined) return;
-  if (effect.kind === 'launch') return launched(sim, effect, newsOf(sim, effect, how, scope));
+  if (effect.kind === 'launch') return launched(sim, effect, outcomeOf(sim, effect, how, scope));
   if (effect.kind === 'terminate') return terminated(sim, effect);
   const states = { part: 'gone', none: 'unknown' } as const;
   const seen = effect.ids.map((id, index) => ({

@@ -18,7 +18,7 @@ export const daskSubjects = [
   'worker moved',
   'adaptive up',
   'adaptive down',
-  'stale news',
+  'stale report',
   'environment failed',
   'process lost',
   'worker vanished',
@@ -62,7 +62,7 @@ export interface DaskSimulation {
 }
 
 export interface Books {
-  /** What agents were told last, without its version. */
+  /** The last orders of the agents, without their version. */
   orders: string;
   version: number;
   newestDrain: number;
@@ -175,7 +175,7 @@ export function noteHeadHeard({ books, settings, nowMs }: DaskSimulation): void 
   books.headHeardMs = nowMs;
 }
 
-/** Written after every step: what has been reached can never be taken back. */
+/** Written after every step: what has been reached can never be undone. */
 export function noteProgress({ state, books }: DaskSimulation): void {
   const head = headOf(state);
   if (head !== undefined && hasStarted(head)) books.schedulerStarted = true;
@@ -188,9 +188,9 @@ export function checkOrders({ rules, state, books }: DaskSimulation): void {
   const orders = rules.ordersOf(state);
   must(orders !== null, () => 'a Dask cluster without orders');
   const { version, ...rest } = orders;
-  const told = JSON.stringify(rest);
+  const found = JSON.stringify(rest);
   must(version >= books.version, () => 'the version of the orders went back');
-  must(told === books.orders || version > books.version, () => `new orders, old version: ${books.orders} -> ${told}`);
-  books.orders = told;
+  must(found === books.orders || version > books.version, () => `new orders, old version: ${books.orders} -> ${found}`);
+  books.orders = found;
   books.version = version;
 }

@@ -101,7 +101,7 @@ function checkDecision(sim: DaskSimulation, decision: Decision, hasEnded: boolea
   }
 }
 
-/** While the cluster lives, whoever is terminated is lost, late, never started and extra, or emptied. */
+/** While the cluster lives, a terminated instance is lost, late, never started and extra, or drained. */
 function checkTermination({ state, nowMs, books, met }: DaskSimulation, instance: ClusterInstance): void {
   if (instance.state === 'error') return;
   const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
@@ -121,7 +121,7 @@ function checkTermination({ state, nowMs, books, met }: DaskSimulation, instance
   const drain = books.drains.findLast((each) => each.instance === instance.id);
   must(drain !== undefined, () => `${instance.id} drains unasked`);
   if (drain.outcome !== null) return;
-  must(nowMs >= drain.deadlineMs + drainGraceMs, () => `terminates ${instance.id} before its drain is over`);
+  must(nowMs >= drain.deadlineMs + drainGraceMs, () => `terminates ${instance.id} before its drain has ended`);
   met('drain past its deadline');
 }
 

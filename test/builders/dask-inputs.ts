@@ -1,4 +1,4 @@
-// How a simulated Dask cluster hears of things: everything is told twice, and some of it again when it is long out of date.
+// The inputs of a simulated Dask cluster: each is applied twice, and some again when they are long out of date.
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import type { DaskReport } from '../../domain/cluster/dask/report.ts';
 import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
@@ -17,35 +17,35 @@ import {
 import { type Cause, watchScaling } from './dask-scaling.ts';
 import { must, pick } from './simulations.ts';
 
-/** News told twice is the same as news told once; the log of events alone may be longer. */
+/** An input applied twice is the same as applied once; the log of events alone may be longer. */
 export function note(sim: DaskSimulation, cause: Cause, apply: (to: ClusterState) => void): void {
   watchScaling(sim, cause, () => apply(sim.state));
   checkNow(sim);
   const once = quiet(sim.state);
   apply(sim.state);
-  must(once === quiet(sim.state), () => 'the same news told twice made a difference');
+  must(once === quiet(sim.state), () => 'a repeated input changed the state');
 }
 
 /** True when the report was accepted, as it must be exactly from an instance that we know and did not end. */
-export function tell(
+export function sendReport(
   sim: DaskSimulation,
   instance: ClusterInstance,
   kind: Report['kind'],
-  news: DaskReport & Pick<Report, 'interruption'> = {},
+  more: DaskReport & Pick<Report, 'interruption'> = {},
   bootId = `own-${instance.id}`,
 ): boolean {
   const isOurs = instance.state === 'starting' ? kind === 'register' : instance.agent?.bootId === bootId;
   const expected = isLive(instance) && isOurs;
   const before = expected ? '' : quiet(sim.state);
   const isLeaving = Boolean(instance.agent?.drain) || sim.books.interrupted.has(instance.id);
-  // Its slot may come to have fewer: good work ends a row of them.
+  // Its slot may have fewer afterwards: good work ends a failure streak.
   const failed = (): string => (isLeaving ? JSON.stringify(sim.state.failures) : '');
   const failures = failed();
   if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(sim);
   if (expected) noteApiHeard(sim, instance.id);
   let verdict = '';
-  note(sim, 'news', (to) => {
-    verdict = sim.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, sim.nowMs);
+  note(sim, 'input', (to) => {
+    verdict = sim.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...more }, sim.nowMs);
   });
   must((verdict === 'accepted') === expected, () => `${kind} of ${instance.id} was ${verdict}`);
   must(expected || before === quiet(sim.state), () => 'a refused report changed the state');
@@ -56,12 +56,12 @@ export function tell(
 const ranks: Record<ProcessState, number> = { pending: 0, starting: 1, started: 2, stopping: 3, stopped: 4, error: 4 };
 const order = ['pending', 'starting', 'started', 'stopping'] as const;
 
-/** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` news that come after its end. */
-export function tellProcess(sim: DaskSimulation, instance: ClusterInstance, how: string): void {
+/** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` sends a report after its end. */
+export function reportProcess(sim: DaskSimulation, instance: ClusterInstance, how: string): void {
   const before = instance.agent?.process?.state ?? null;
   const at = before === null ? -1 : ranks[before];
   if (how === 'stale' && at < 1) return;
-  if (how === 'stale') sim.met('stale news');
+  if (how === 'stale') sim.met('stale report');
   if (how === 'fails' && at >= ranks.started) return;
   const next = how === 'stale' ? order[Math.max(0, Math.min(at, 3) - 1)] : order[Math.min(at + 1, 2)];
   const ends: Record<string, { state: ProcessState; code: string | null }> = {
@@ -77,7 +77,7 @@ export function tellProcess(sim: DaskSimulation, instance: ClusterInstance, how:
   const reason = code === null ? null : { code, text: 'as it happens' };
   const address = state === 'started' ? `tls://${instance.id}` : null;
   const wasDraining = Boolean(instance.agent?.drain);
-  if (!tell(sim, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
+  if (!sendReport(sim, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
   const after = instance.agent?.process?.state ?? 'pending';
   must(before === null || ranks[after] >= ranks[before], () => `a process went from ${before} back to ${after}`);
   if (how === 'fails' && code !== null) {
@@ -90,7 +90,7 @@ export function tellProcess(sim: DaskSimulation, instance: ClusterInstance, how:
   }
 }
 
-/** Its cloud takes a worker back: its slot is for another from now on, and it is emptied while there is time. */
+/** The cloud interrupts a worker: its slot is for another from now on, and it is drained while there is time. */
 export function interrupt(sim: DaskSimulation, instance: ClusterInstance, inMs: number): void {
   const { state, books, nowMs } = sim;
   if (instance.role === 'head' || instance.state !== 'ready') return;
@@ -98,9 +98,9 @@ export function interrupt(sim: DaskSimulation, instance: ClusterInstance, inMs: 
   books.interrupted.set(instance.id, Math.max(atMs, nowMs));
   const { target } = state;
   const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
-  if (!tell(sim, instance, 'alive', { interruption })) books.interrupted.delete(instance.id);
+  if (!sendReport(sim, instance, 'alive', { interruption })) books.interrupted.delete(instance.id);
   else sim.met('interrupted');
-  must(state.target === target, () => 'more or fewer are wanted because one is taken back');
+  must(state.target === target, () => 'the target changed because of an interruption');
 }
 
 export interface SchedulerWords {
@@ -113,7 +113,7 @@ export interface SchedulerWords {
   missing: number;
 }
 
-export function tellScheduler(
+export function reportScheduler(
   sim: DaskSimulation,
   { clients, idleForMs, target, keys, missing }: SchedulerWords,
 ): void {
@@ -143,21 +143,18 @@ export function tellScheduler(
   books.targets.push({ atMs: nowMs, workers: target });
   const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
   const idle = sinceMs === null ? null : nowMs - sinceMs;
-  const accepted = tell(sim, head, 'alive', {
+  const accepted = sendReport(sim, head, 'alive', {
     scheduler: { tasks, clients, idleForMs: idle, adaptiveTarget: target, workers },
   });
   must(accepted, () => 'the scheduler was not heard');
   for (const instance of vanished) {
     sim.met('worker vanished');
-    must(
-      instance.state === 'ready' && instance.suspicion !== null,
-      () => `${instance.id} has vanished, and nobody looks`,
-    );
+    must(instance.state === 'ready' && instance.suspicion !== null, () => `${instance.id} vanished unsuspected`);
   }
 }
 
 /** The head's agent says that its scheduler does not answer, and for how long, or that it does again. */
-export function tellUnanswered(sim: DaskSimulation, unansweredForMs: number | null): void {
+export function reportUnanswered(sim: DaskSimulation, unansweredForMs: number | null): void {
   const { state, books } = sim;
   const head = headOf(state);
   if (head === undefined || !hasStarted(head)) return;
@@ -166,12 +163,12 @@ export function tellUnanswered(sim: DaskSimulation, unansweredForMs: number | nu
   const isChange = (books.unansweredForMs === null) !== (unansweredForMs === null);
   if (isChange) sim.met(unansweredForMs === null ? 'answers again' : 'unresponsive');
   books.unansweredForMs = unansweredForMs;
-  must(tell(sim, head, 'alive', { unansweredForMs }), () => 'the head was not heard');
+  must(sendReport(sim, head, 'alive', { unansweredForMs }), () => 'the head was not heard');
   must((newest() !== before) === isChange, () => 'an event too many, or none, of an answer that came or stayed out');
 }
 
 /** The head's agent says how a drain went: any that was ever ordered, at any time, and again. */
-export function tellDrained(sim: DaskSimulation, id: number, outcome: DrainOutcome): void {
+export function reportDrained(sim: DaskSimulation, id: number, outcome: DrainOutcome): void {
   const { state, books } = sim;
   const head = headOf(state);
   const drain = books.drains.find((each) => each.id === id);
@@ -186,7 +183,7 @@ export function tellDrained(sim: DaskSimulation, id: number, outcome: DrainOutco
     !books.interrupted.has(instance.id) &&
     (instance.slot < state.target || mayStay);
   const target = state.target;
-  if (!tell(sim, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
+  if (!sendReport(sim, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
   drain.outcome ??= outcome;
   if (!isOpen) sim.met('late outcome');
   if (stays) {
@@ -214,16 +211,16 @@ export function launched(sim: DaskSimulation, effect: Extract<Effect, { kind: 'l
     text: 'no',
     count: missing,
   };
-  const news: LaunchOutcome = {
+  const outcome: LaunchOutcome = {
     launched: slots.map((slot) => ({ id: `i_${(sim.born += 1)}`, slot, offer: 'local', zone: 'here' })),
     failures: missing > 0 ? [failure] : [],
   };
-  note(sim, 'news', (to) => sim.rules.applyLaunch(to, effect.seq, news, sim.nowMs));
+  note(sim, 'input', (to) => sim.rules.applyLaunch(to, effect.seq, outcome, sim.nowMs));
 }
 
 export function terminated(sim: DaskSimulation, effect: Extract<Effect, { kind: 'terminate' }>): void {
   finish(sim, effect);
-  note(sim, 'news', (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
+  note(sim, 'input', (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
 }
 
 export function inspected(
@@ -234,8 +231,8 @@ export function inspected(
 ): void {
   finish(sim, effect);
   const heard = heardOf(sim, effect.ids);
-  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard, listeningMs: 3_600_000 };
-  note(sim, 'news', (to) => sim.rules.applyInspection(to, news, sim.nowMs));
+  const inspection = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard, listeningMs: 3_600_000 };
+  note(sim, 'input', (to) => sim.rules.applyInspection(to, inspection, sim.nowMs));
 }
 
 function finish(sim: DaskSimulation, effect: Effect): void {
@@ -251,27 +248,27 @@ export function bringUp(sim: DaskSimulation, failing: number | null = null): voi
     decide(sim);
   }
   for (const instance of sim.state.instances.filter((each) => each.state === 'starting')) {
-    tell(sim, instance, 'register');
+    sendReport(sim, instance, 'register');
     decide(sim);
   }
   const unlucky = failing === null ? undefined : sim.state.instances[failing];
-  if (unlucky?.state === 'ready') tellProcess(sim, unlucky, 'fails');
+  if (unlucky?.state === 'ready') reportProcess(sim, unlucky, 'fails');
   for (const instance of sim.state.instances) {
     for (let stage = 0; stage < 3 && instance.state === 'ready' && !hasStarted(instance); stage += 1) {
-      tellProcess(sim, instance, instance.agent?.process?.state === 'stopping' ? 'stops' : 'goes on');
+      reportProcess(sim, instance, instance.agent?.process?.state === 'stopping' ? 'stops' : 'goes on');
     }
     decide(sim);
   }
 }
 
-/** Signs of life of everybody who lives: the API keeps them. */
+/** Signs of life of all live agents: the API keeps them. */
 export function breathe(sim: DaskSimulation): void {
   const alive = sim.state.instances.filter((instance) => instance.state === 'ready');
   if (alive.some(({ role }) => role === 'head')) noteHeadHeard(sim);
   for (const { id } of alive) noteApiHeard(sim, id);
 }
 
-/** Time in which everybody says that they live. */
+/** Time in which all agents report that they live. */
 export function live(sim: DaskSimulation, ms: number): void {
   const endMs = sim.nowMs + ms;
   while (sim.nowMs < endMs) {
@@ -280,7 +277,7 @@ export function live(sim: DaskSimulation, ms: number): void {
   }
 }
 
-/** They say so in time, and nobody plans because of it. */
+/** The agents report in time, and the cluster makes no plan because of it. */
 export function breatheUntil(sim: DaskSimulation, untilMs: number): void {
   while (sim.nowMs < untilMs) {
     sim.nowMs = Math.min(untilMs, sim.nowMs + sim.settings.aliveEveryMs);
@@ -297,5 +294,5 @@ export function scale(sim: DaskSimulation, instances: number): void {
 
 export function adapt(sim: DaskSimulation, adaptive: DaskSimulation['books']['adaptive']): void {
   if (sim.state.stopRequested === null) sim.books.adaptive = adaptive;
-  note(sim, 'news', (to) => sim.rules.adaptCluster(to, adaptive, sim.nowMs));
+  note(sim, 'input', (to) => sim.rules.adaptCluster(to, adaptive, sim.nowMs));
 }

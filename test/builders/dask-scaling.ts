@@ -4,8 +4,8 @@ import { fewerAfterMs } from './dask-settings.ts';
 import { type DaskSimulation, hasStarted, isServing } from './dask-books.ts';
 import { must } from './simulations.ts';
 
-/** Somebody names the number, or adaptive scaling changes it: upon news, or as time goes by. */
-export type Cause = 'asked' | 'news' | 'time';
+/** A request sets the number, or adaptive scaling changes it: after an input, or as time goes by. */
+export type Cause = 'asked' | 'input' | 'time';
 
 export function watchScaling(sim: DaskSimulation, cause: Cause, step: () => void): void {
   const { state } = sim;
@@ -27,7 +27,7 @@ export function watchScaling(sim: DaskSimulation, cause: Cause, step: () => void
   must(cause !== 'time' || state.target < target || isAsked, () => 'time alone makes it grow');
 }
 
-/** Nobody goes who does more than somebody who stays, and nobody who has started before somebody who has not. */
+/** No worker goes that does more than one that stays, and no started worker goes before one that has not started. */
 function checkWhoGoes(sim: DaskSimulation): void {
   const { state, met } = sim;
   met('scale down');

@@ -1,4 +1,4 @@
-// How a simulated Dask cluster comes to rest or to its end, however its sim has gone so far.
+// How a simulated Dask cluster comes to rest or to its end, whatever has happened so far.
 import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import { between, fewerAfterMs } from './dask-settings.ts';
 import { agentRetryMs, type DaskSimulation, dueEnds, hasStarted, headOf } from './dask-books.ts';
@@ -12,10 +12,10 @@ import {
   launched,
   live,
   note,
-  tellDrained,
+  reportDrained,
   scale,
-  tellProcess,
-  tellScheduler,
+  reportProcess,
+  reportScheduler,
   terminated,
 } from './dask-inputs.ts';
 import { must } from './simulations.ts';
@@ -27,29 +27,29 @@ export function sendAway(sim: DaskSimulation, isAdaptive: boolean, next: string)
   const workers = state.target - 1;
   if (isAdaptive) adapt(sim, between(0, Math.max(1, workers)));
   const words = { clients: 1, idleForMs: null, target: Math.max(0, workers - 1), keys: [0, 2, 1], missing: 0 };
-  tellScheduler(sim, words);
+  reportScheduler(sim, words);
   decide(sim);
   if (isAdaptive) {
     // Its targets jump about; the most of a minute counts.
     live(sim, fewerAfterMs / 2);
-    tellScheduler(sim, { ...words, target: 0 });
+    reportScheduler(sim, { ...words, target: 0 });
     live(sim, fewerAfterMs / 2);
   } else scale(sim, Math.max(1, workers));
   decide(sim);
   const drain = sim.books.drains.at(-1);
   const leaving = state.instances.find((instance) => instance.agent?.drain?.id === drain?.id);
   if (drain === undefined || leaving === undefined || leaving.state !== 'ready') return;
-  if (next === 'dies' || next === 'stops') tellProcess(sim, leaving, next);
+  if (next === 'dies' || next === 'stops') reportProcess(sim, leaving, next);
   // There is no room any more for one that comes back.
   if (next === 'kept too late') adapt(sim, between(0, state.target - 1));
-  if (next === 'drained' || next === 'kept') tellDrained(sim, drain.id, next);
-  if (next === 'kept too late') tellDrained(sim, drain.id, 'kept');
+  if (next === 'drained' || next === 'kept') reportDrained(sim, drain.id, next);
+  if (next === 'kept too late') reportDrained(sim, drain.id, 'kept');
 }
 
-/** Our API is down while it computes nothing, and nobody is connected; then its agents are heard again, with news or without. */
+/** Our API is down while it computes nothing, and no client is connected; then its agents are heard again, with a report or without. */
 export function outage(sim: DaskSimulation, after: string): void {
   bringUp(sim);
-  tellScheduler(sim, { clients: 0, idleForMs: 0, target: null, keys: [0], missing: 0 });
+  reportScheduler(sim, { clients: 0, idleForMs: 0, target: null, keys: [0], missing: 0 });
   decide(sim);
   const endMs = sim.nowMs + sim.settings.idleTimeoutMs + 1_000;
   while (sim.nowMs < endMs && sim.state.stopRequested === null) {
@@ -61,15 +61,15 @@ export function outage(sim: DaskSimulation, after: string): void {
   }
   breathe(sim);
   decide(sim);
-  if (after === 'news') tellScheduler(sim, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
+  if (after === 'report') reportScheduler(sim, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
   if (after === 'quiet') live(sim, 2 * sim.settings.aliveEveryMs);
 }
 
 export function endGame(sim: DaskSimulation, how: string): void {
   if (how === 'calm') return calmDown(sim);
-  if (how === 'idle' || how === 'nobody comes') return waitAlive(sim, how);
+  if (how === 'idle' || how === 'no client') return waitAlive(sim, how);
   if (how === 'forgotten' || how === 'gone') return waitForgotten(sim, how);
-  const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: sim.nowMs };
+  const reason = { code: 'STOPPED', text: 'requested by a user', atMs: sim.nowMs };
   sim.met('stop');
   note(sim, 'asked', (to) => sim.rules.stopCluster(to, reason));
   decide(sim);
@@ -89,14 +89,14 @@ function answerAll(sim: DaskSimulation): void {
   }
 }
 
-/** All goes well, somebody is there and computes: then every slot has its process, and nobody is on the way out. */
+/** All goes well, and a client computes: then every slot has its process, and no instance is being terminated. */
 function calmDown(sim: DaskSimulation): void {
   const { rules } = sim;
   adapt(sim, null);
   for (let round = 0; round < 8; round += 1) {
-    tellScheduler(sim, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
+    reportScheduler(sim, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
     for (const drain of sim.books.drains.filter((each) => each.outcome === null)) {
-      tellDrained(sim, drain.id, 'drained');
+      reportDrained(sim, drain.id, 'drained');
     }
     decide(sim);
     bringUp(sim);
@@ -126,23 +126,23 @@ function calmDown(sim: DaskSimulation): void {
   must(rules.clusterStatus(state) === 'ready', () => `all have started, yet it is ${rules.clusterStatus(state)}`);
 }
 
-/** Nothing more is computed, or nobody connects; all agents live on. The plan's own wake-ups must find the end. */
+/** Nothing more is computed, or no client connects; all agents live on. The plan's own wake-ups must find the end. */
 function waitAlive(sim: DaskSimulation, how: string): void {
   const { rules } = sim;
-  if (how === 'nobody comes') {
+  if (how === 'no client') {
     sim.books.noClientTimeoutMs = 200_000;
     if (sim.books.noClientSinceMs !== null) sim.books.noClientSinceMs = sim.nowMs;
-    note(sim, 'news', (to) => rules.keepAlive(to, 200_000, sim.nowMs));
+    note(sim, 'input', (to) => rules.keepAlive(to, 200_000, sim.nowMs));
   }
   let dueMs = Infinity;
-  const wasOver = sim.state.stopRequested !== null;
+  const hadEnded = sim.state.stopRequested !== null;
   const meanwhile = (): void => {
     bringUp(sim);
     breathe(sim);
     if (!isLinked(sim)) return;
     // It goes on saying so: neither wait begins anew with that.
     const idleForMs = dueMs === Infinity ? 0 : sim.nowMs - (sim.books.idleSinceMs ?? sim.nowMs);
-    tellScheduler(sim, {
+    reportScheduler(sim, {
       clients: 0,
       idleForMs: how === 'idle' ? idleForMs : null,
       target: null,
@@ -158,7 +158,7 @@ function waitAlive(sim: DaskSimulation, how: string): void {
   stepToEnd(sim, meanwhile, (wakeAtMs) => breatheUntil(sim, wakeAtMs));
   const stop = sim.state.stopRequested;
   const isTimed =
-    stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !wasOver;
+    stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !hadEnded;
   // After an outage the workflow may take the head's first report for its first sign of life, which the API heard before.
   const latestMs = dueMs + (sim.books.headAgainMs > 0 ? agentRetryMs : 0);
   must(
@@ -173,7 +173,7 @@ function isLinked({ state }: DaskSimulation): boolean {
   return head !== undefined && hasStarted(head);
 }
 
-/** Nobody is ever heard again; the provider finds them gone, at once or when they have ended for want of an answer. */
+/** No agent is ever heard again; the provider finds them gone, at once or when they have ended for want of an answer. */
 function waitForgotten(sim: DaskSimulation, how: string): void {
   const deadAtMs = how === 'gone' ? sim.nowMs : sim.nowMs + defaultWatchdogTimeoutMs;
   const meanwhile = (): void => {
@@ -194,7 +194,7 @@ function stepToEnd(sim: DaskSimulation, meanwhile: () => void, pass: (wakeAtMs: 
     meanwhile();
     const { wakeAtMs } = decide(sim);
     if (sim.state.stopRequested !== null) break;
-    if (wakeAtMs === null) return must(sim.books.everStarted, () => 'it sleeps for ever');
+    if (wakeAtMs === null) return must(sim.books.everStarted, () => 'it sleeps forever');
     pass(wakeAtMs);
     decide(sim);
   }

@@ -1,5 +1,5 @@
-// A simulated sim of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
-// with every outcome or none, people who scale, adapt and stop. Told by dask-inputs.ts, checked by dask-checks.ts.
+// A simulation of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
+// with every outcome or none, people who scale, adapt and stop. Inputs are in dask-inputs.ts, checks in dask-checks.ts.
 import fc from 'fast-check';
 
 import type { ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
@@ -14,11 +14,11 @@ import {
   launched,
   live,
   note,
-  tell,
-  tellDrained,
-  tellProcess,
-  tellScheduler,
-  tellUnanswered,
+  sendReport,
+  reportDrained,
+  reportProcess,
+  reportScheduler,
+  reportUnanswered,
   terminated,
 } from './dask-inputs.ts';
 import { between, daskClusterSettings, daskSettings } from './dask-settings.ts';
@@ -128,7 +128,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop') }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('outage'), after: fc.constantFrom('news', 'quiet', 'nothing') }),
+    arbitrary: fc.record({ do: fc.constant('outage'), after: fc.constantFrom('report', 'quiet', 'nothing') }),
   },
   {
     weight: 14,
@@ -139,7 +139,7 @@ const step = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 61_000, 700_000) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('roll') }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -149,7 +149,7 @@ const daskPlan = fc.record({
   noClientTimeoutMs: fc.constantFrom(null, null, 300_000),
   maxLifetimeMs: fc.constantFrom(null, null, 300_000),
   steps: fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }),
-  end: fc.constantFrom('stop', 'calm', 'idle', 'nobody comes', 'forgotten', 'gone'),
+  end: fc.constantFrom('stop', 'calm', 'idle', 'no client', 'forgotten', 'gone'),
 });
 type DaskPlan = typeof daskPlan extends fc.Arbitrary<infer T> ? T : never;
 
@@ -187,22 +187,23 @@ function take(sim: DaskSimulation, each: Step): void {
     const instance = pick(state.instances, each.instance);
     return instance === undefined ? undefined : interrupt(sim, instance, each.inMs);
   }
-  if (each.do === 'scheduler') return tellScheduler(sim, each);
+  if (each.do === 'scheduler') return reportScheduler(sim, each);
   if (each.do === 'unanswered') {
-    tellUnanswered(sim, each.ms);
-    if (each.answers) tellUnanswered(sim, null);
+    reportUnanswered(sim, each.ms);
+    if (each.answers) reportUnanswered(sim, null);
     return;
   }
   if (each.do === 'drained') {
     // Every other one is any that there ever was, in books that are longer than what is open.
     const open = books.drains.filter((drain) => drain.outcome === null);
     const drain = pick(each.drain % 2 === 0 || open.length === 0 ? books.drains : open, each.drain);
-    return drain === undefined ? undefined : tellDrained(sim, drain.id, each.outcome);
+    return drain === undefined ? undefined : reportDrained(sim, drain.id, each.outcome);
   }
   if (each.do === 'process') {
     const instance = pick(state.instances, each.instance);
     // Half of all misfortunes of the head would leave little to see.
-    if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0)) tellProcess(sim, instance, each.how);
+    if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0))
+      reportProcess(sim, instance, each.how);
     return;
   }
   if (each.do === 'answer') {
@@ -214,7 +215,7 @@ function take(sim: DaskSimulation, each: Step): void {
   if (each.do === 'report') {
     const instance = pick(state.instances, each.instance);
     const boot = instance?.agent === null ? 'own' : each.boot;
-    if (instance !== undefined) tell(sim, instance, each.kind, {}, `${boot}-${instance.id}`);
+    if (instance !== undefined) sendReport(sim, instance, each.kind, {}, `${boot}-${instance.id}`);
     return;
   }
   if (each.do === 'scale') return scale(sim, each.to);
@@ -225,11 +226,11 @@ function take(sim: DaskSimulation, each: Step): void {
   if (each.do === 'keepalive') {
     books.noClientTimeoutMs = each.ms ?? books.noClientTimeoutMs;
     if (books.noClientSinceMs !== null) books.noClientSinceMs = sim.nowMs;
-    return note(sim, 'news', (to) => rules.keepAlive(to, each.ms, sim.nowMs));
+    return note(sim, 'input', (to) => rules.keepAlive(to, each.ms, sim.nowMs));
   }
   if (each.do === 'stop') {
     if (state.stopRequested === null) sim.met('stop');
-    const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: sim.nowMs };
+    const reason = { code: 'STOPPED', text: 'requested by a user', atMs: sim.nowMs };
     return note(sim, 'asked', (to) => rules.stopCluster(to, reason));
   }
   if (each.do === 'send away') return sendAway(sim, each.adaptive, each.next);

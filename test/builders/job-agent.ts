@@ -16,12 +16,12 @@ export interface SimAgent {
   highestLease: number;
   /** With those that wait for their turn, which comes in this order. */
   running: { lease: number; task: number; attempt: number }[];
-  /** Handed back, and nobody has answered that. */
+  /** Returned, and not acknowledged yet. */
   returning: number[];
   unacknowledged: TaskResult[];
   frozen: boolean;
   dead: boolean;
-  /** It was told that there is no more work. */
+  /** It got the order to stop. */
   stopped: boolean;
 }
 

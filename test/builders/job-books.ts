@@ -126,11 +126,13 @@ export function enterExchange(books: JobBooks, item: ExchangeItem, answer: Excha
   const dropped = [...item.running, ...(item.held ?? [])].filter((lease) => !isOwn(lease));
   for (const lease of item.running.filter(isOwn))
     Object.assign(books.open.get(lease) ?? {}, { ahead: false, running: true });
-  must(same(answer.drop, dropped), () => `must drop ${String(dropped)}, was told ${String(answer.drop)}`);
+  must(same(answer.drop, dropped), () => `must drop ${String(dropped)}, had to drop ${String(answer.drop)}`);
   const stops = (): boolean => isSentAway(books, item.instance);
   if (stops() || item.want === 0) must(answer.grants.length === 0, () => 'a grant for an agent that gets none');
   else enterClaim(books, item, answer);
-  must((answer.stop !== null) === stops(), () => (stops() ? 'must be told to stop' : 'was told to stop for no reason'));
+  must((answer.stop !== null) === stops(), () =>
+    stops() ? 'gets no order to stop' : 'got an order to stop for no reason',
+  );
 }
 
 const isSentAway = (books: JobBooks, id: string): boolean =>

@@ -1,4 +1,4 @@
-// What can happen in a simulated job: exchanges that are answered, lost or repeated, strays, deaths, cancels, a state that
+// What can happen in a simulated job: exchanges that are answered, lost or repeated, foreign results, deaths, cancels, a state that
 // goes through JSON. Each is entered in the simulation's own books (job-books.ts).
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
@@ -27,7 +27,7 @@ export const jobSubjects = [
   'silence',
   'retry',
   'timeout',
-  'given back',
+  'released',
   'handed back',
   'orderly end',
 ] as const;
@@ -112,19 +112,19 @@ export function deliver(sim: JobSimulation, item: ExchangeItem): ExchangeAnswer 
 
 const isNamed = ({ running, held = [] }: ExchangeItem, lease: number): boolean => [...running, ...held].includes(lease);
 
-/** The state but for what a stale or repeated item may leave behind: two counters, that its sender was heard and what it is, and that nobody waits. */
+/** The state but for what a stale or repeated item may leave behind: two counters, that its sender was heard and what it is, and that no agent waits. */
 function withoutTraces(state: JobState, instance: string): string {
   const sender = { ...state.instances[instance], lastSeenMs: 0, head: null };
   const counters = { ...state.counters, stale: 0, repeated: 0 };
   return JSON.stringify({ ...state, counters, emptySinceMs: 0, instances: { ...state.instances, [instance]: sender } });
 }
 
-/** A result under a lease that is not its sender's, or that is over, or for another task. */
-export function deliverStray(sim: JobSimulation, result: TaskResult | undefined, agent: SimAgent | undefined): void {
+/** A result under a lease that is not its sender's, or that has ended, or for another task. */
+export function deliverForeign(sim: JobSimulation, result: TaskResult | undefined, agent: SimAgent | undefined): void {
   if (agent === undefined) return;
   const running = sim.state.leases.find((held) => held.instance !== agent.id);
   const stolen = result ?? { ...finished, lease: running?.lease ?? 1, task: running?.task ?? 0 };
-  const stray = isLive(sim.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
+  const foreign = isLive(sim.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
   const claim = sim.books.lastClaim.get(agent.id) ?? 0;
   deliver(sim, {
     instance: agent.id,
@@ -132,7 +132,7 @@ export function deliverStray(sim: JobSimulation, result: TaskResult | undefined,
     want: 0,
     running: [],
     returned: [running?.lease ?? 1],
-    results: [stray],
+    results: [foreign],
     head: agent.head,
   });
 }
@@ -161,14 +161,14 @@ export function foundGone(sim: JobSimulation, agent: SimAgent, isOrderly: boolea
 export function cancel(sim: JobSimulation, code: string): void {
   if (!isAllOver(sim.books)) sim.met('cancel');
   const before = JSON.stringify(sim.state);
-  const wasOver = isAllOver(sim.books);
-  sim.rules.cancelJob(sim.state, { code, text: 'somebody asked for it', atMs: sim.nowMs });
+  const hadEnded = isAllOver(sim.books);
+  sim.rules.cancelJob(sim.state, { code, text: 'requested by a user', atMs: sim.nowMs });
   cancelInBooks(sim.books);
-  if (wasOver) must(before === JSON.stringify(sim.state), () => 'a cancel after the end must change nothing');
+  if (hadEnded) must(before === JSON.stringify(sim.state), () => 'a cancel after the end must change nothing');
 }
 
 /** Continue-as-new: the state goes through JSON, and pages that are due go to the archive. */
-export function roll(sim: JobSimulation): void {
+export function continueAsNew(sim: JobSimulation): void {
   const copy: JobState = JSON.parse(JSON.stringify(sim.state));
   must(same(copy, sim.state) && sameKeys(copy, sim.state), () => 'the state is not plain JSON');
   sim.state = copy;

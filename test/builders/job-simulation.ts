@@ -1,4 +1,4 @@
-// A simulated sim of one job: agents that behave as real ones do, a network that loses, repeats and delays, outages of
+// A simulation of one job: agents that behave as real ones do, a network that loses, repeats and delays, outages of
 // ours, instances that freeze and die. Every step is checked against books of its own (job-books.ts).
 import fc from 'fast-check';
 
@@ -6,7 +6,7 @@ import { compareBooks, isAllOver, openBooks, taskIdAt } from './job-books.ts';
 import {
   cancel,
   deliver,
-  deliverStray,
+  deliverForeign,
   die,
   forget,
   foundGone,
@@ -15,7 +15,7 @@ import {
   type JobSubject,
   type JobSimulation,
   leaseMs,
-  roll,
+  continueAsNew,
   startAgent,
   talk,
   work,
@@ -41,7 +41,7 @@ const step = fc.oneof(
   },
   { weight: 12, arbitrary: fc.record({ do: fc.constant('wait'), thirds: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('late'), copy: fc.nat(40) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('stray'), result: fc.nat(20), agent: agentNumber }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('foreign result'), result: fc.nat(20), agent: agentNumber }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('freeze'), agent: agentNumber }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('thaw'), agent: agentNumber }) },
   {
@@ -59,7 +59,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('outage'), leases: fc.integer({ min: 2, max: 20 }), work: fc.boolean() }),
   },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('roll') }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -70,7 +70,7 @@ const jobPlan = fc.record({
   takesTurns: fc.boolean(),
   retries: fc.nat(2),
   timeoutLeases: fc.constantFrom(null, null, 7),
-  /** Whether what is frozen at the end ever wakes before the job is over. */
+  /** Whether agents that are frozen at the end wake before the job has ended. */
   thawAtEnd: fc.boolean(),
   steps: fc.array(step, { minLength: 15, maxLength: 50, size: 'max' }),
 });
@@ -90,14 +90,11 @@ function runJobSimulation(rules: JobRules, plan: JobPlan, met: Met<JobSubject>):
   if (counters.retried > 0) met('retry');
 }
 
-/** Who has been given back holds nothing, ever again. */
+/** A released instance never holds a lease again. */
 function noteWaiting(sim: JobSimulation): void {
   const { state, nowMs, books } = sim;
   if (state.requeued.length > 0 || state.nextFresh < state.settings.taskCount) sim.waitedAtMs = nowMs;
-  must(
-    !state.leases.some((lease) => books.isReleased.has(lease.instance)),
-    () => 'a lease for one that was given back',
-  );
+  must(!state.leases.some((lease) => books.isReleased.has(lease.instance)), () => 'a lease for a released instance');
 }
 
 function createSimulation(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobSimulation {
@@ -141,13 +138,14 @@ function take(sim: JobSimulation, each: Step): void {
     const copy = pick(sim.said, each.copy);
     return copy === undefined ? undefined : void deliver(sim, copy);
   }
-  if (each.do === 'stray') return deliverStray(sim, pick(sim.results, each.result), pick(sim.agents, each.agent));
+  if (each.do === 'foreign result')
+    return deliverForeign(sim, pick(sim.results, each.result), pick(sim.agents, each.agent));
   if (each.do === 'cancel') return cancel(sim, each.code);
   if (each.do === 'outage') {
     if (each.work) for (const agent of sim.agents) work(sim, agent, 0);
     return passTime(sim, each.leases * leaseMs, true);
   }
-  if (each.do === 'roll') return roll(sim);
+  if (each.do === 'continue as new') return continueAsNew(sim);
   const agent = pick(sim.agents, each.agent);
   if (agent === undefined) return;
   if (each.do === 'freeze') agent.frozen = true;
@@ -165,7 +163,7 @@ function calmDown(sim: JobSimulation, thawAtEnd: boolean): void {
   for (let round = 0; !isAllOver(sim.books); round += 1) {
     must(round < 150, () => `the job does not end: ${JSON.stringify(sim.state)}`);
     const wakeMs = sim.rules.nextWakeMs(sim.state);
-    must(wakeMs !== null || sim.state.leases.length === 0, () => 'leases, and no time to look at them');
+    must(wakeMs !== null || sim.state.leases.length === 0, () => 'leases, and no time to check them');
     for (const agent of sim.agents) {
       talk(sim, agent, 'answered');
       for (let n = 0; n < sim.capacity; n += 1) work(sim, agent, 0);
@@ -188,7 +186,7 @@ function afterTheEnd(sim: JobSimulation): void {
   for (const item of sim.said.slice(0, 5)) deliver(sim, item);
   for (let n = 0; sim.rules.pageDue(sim.state) !== null; n += 1) {
     must(n < 3, () => 'pages without an end');
-    roll(sim);
+    continueAsNew(sim);
   }
   compareBooks(sim.books, sim.state, sim.nowMs);
   must(sim.state.page.length === 0, () => 'records were left in the state');

@@ -1,11 +1,11 @@
-// Time in a simulated job: it wakes when it said it would, looks at its leases, and may end one for silence only after
-// bounded periods in which somebody else was heard.
+// Time in a simulated job: it wakes when it said it would, checks its leases, and may end one for silence only after
+// bounded periods in which another agent was heard.
 import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/job/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
 import type { JobSimulation } from './job-happenings.ts';
 import { must, same } from './simulations.ts';
 
-/** Lets time pass. In an outage nobody is heard, and then no lease may end that was not already due before it. */
+/** Lets time pass. In an outage no agent is heard, and only leases that were due before it may end. */
 export function passTime(sim: JobSimulation, ms: number, isOutage: boolean): void {
   const fromMs = sim.nowMs;
   const untilMs = fromMs + ms;
@@ -32,17 +32,17 @@ function hasTimeout(sim: JobSimulation): boolean {
   return !isAllOver(sim.books) && sim.state.settings.jobTimeoutMs !== null && sim.state.startedAtMs !== null;
 }
 
-/** Only who is idle and no head goes, only when nothing has waited for a while, and nobody goes twice. */
+/** Only idle instances other than the head go, only when no task has waited for a while, and each only once. */
 function shrink(sim: JobSimulation): void {
   const { rules, state, agents, books, nowMs } = sim;
   const before = JSON.stringify(state.leases);
   const ids = rules.releaseSpareInstances(state, nowMs);
   must(before === JSON.stringify(state.leases), () => 'a lease went with an instance');
   for (const id of ids) {
-    sim.met('given back');
+    sim.met('released');
     const agent = agents.find((each) => each.id === id);
-    must(agent?.head === false, () => `${id} is the head, or nobody`);
-    must(!books.lostInstances.has(id) && !books.isReleased.has(id), () => `${id} is given back for nothing`);
+    must(agent?.head === false, () => `${id} is the head, or unknown`);
+    must(!books.lostInstances.has(id) && !books.isReleased.has(id), () => `${id} is released for nothing`);
     must(!state.leases.some((lease) => lease.instance === id), () => `${id} goes with a lease`);
     books.isReleased.add(id);
   }
@@ -91,6 +91,6 @@ function endedForSilence(
   const isProven = [...sim.heardAtMs].some(
     ([id, atMs]) => id !== was.instance && !sim.books.lostInstances.has(id) && atMs > sinceMs,
   );
-  must(isProven, () => `lease ${was.lease} ended for silence although nobody was heard`);
+  must(isProven, () => `lease ${was.lease} ended for silence although no agent was heard`);
   must(outageFromMs === null || sinceMs < outageFromMs, () => `lease ${was.lease} ended by an outage of ours`);
 }

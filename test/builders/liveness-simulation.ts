@@ -37,7 +37,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('unmute'), instance: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('die'), instance: fc.nat(5), forgotten: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('suspect'), instance: fc.nat(5) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('roll') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 const livenessPlan = fc.record({
   instances: fc.integer({ min: 1, max: 5 }),
@@ -98,7 +98,7 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
     return sim.met('outage of its database');
   }
   if (each.do === 'mute all') for (const { id } of ready(state)) mute.add(id);
-  if (each.do === 'roll') sim.state = JSON.parse(JSON.stringify(state));
+  if (each.do === 'continue as new') sim.state = JSON.parse(JSON.stringify(state));
   if (!('instance' in each)) return;
   const instance = pick(ready(state), each.instance);
   if (instance === undefined || dead.has(instance.id)) return;
@@ -179,7 +179,7 @@ function decide(sim: Simulation): number | null {
   }
 }
 
-/** The cloud and the API say what they know, and nobody who speaks is lost. */
+/** The cloud and the API say what they know, and no instance whose agent reports is lost. */
 function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>): void {
   const { rules, state, dead, mute, rows, nowMs, upSinceMs } = sim;
   sim.inspections += 1;
@@ -187,12 +187,12 @@ function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>
   const words = { gone: 'gone', forgotten: 'unknown', alive: 'alive' } as const;
   const seen = ids.map((id) => ({ id, state: words[dead.get(id) ?? 'alive'] }));
   const heard = [...rows].flatMap(([instance, row]) => (ids.includes(instance) ? [{ instance, ...row }] : []));
-  const news = { seen, linkWorks: upSinceMs !== null, heard, listeningMs: listeningMs(sim) };
+  const inspection = { seen, linkWorks: upSinceMs !== null, heard, listeningMs: listeningMs(sim) };
   const before = new Set(ready(state).map(({ id }) => id));
-  rules.applyInspection(state, news, nowMs);
+  rules.applyInspection(state, inspection, nowMs);
   const once = JSON.stringify(state);
-  rules.applyInspection(state, news, nowMs);
-  must(once === JSON.stringify(state), () => 'the same news told twice made a difference');
+  rules.applyInspection(state, inspection, nowMs);
+  must(once === JSON.stringify(state), () => 'a repeated input changed the state');
   for (const instance of state.instances) {
     const { id } = instance;
     if (instance.state !== 'error' || !before.has(id)) continue;
@@ -207,15 +207,15 @@ function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>
 /** The API stays up: who is dead or has hung is noticed in time, and then nothing more is asked. */
 function endGame(sim: Simulation): void {
   const { dead, mute } = sim;
-  // An API that has just come back gives everybody time; then three inspections, the first after one silence.
+  // An API that has just come back gives all agents time; then three inspections, the first after one silence.
   const withinMs = (maxSilentInspections + 2) * silentAfterMs + 2 * minuteMs;
   live(sim, withinMs);
   const { state } = sim;
   if (state.stopRequested !== null) return;
   const kept = ready(state).filter(({ id }) => dead.has(id));
-  must(kept.length === 0, () => `${kept.map(({ id }) => id).join()} is dead, and nobody noticed`);
+  must(kept.length === 0, () => `${kept.map(({ id }) => id).join()} is dead, and was not noticed`);
   const hung = ready(state).filter(({ id }) => mute.has(id));
-  must(hung.length === 0 || state.alarm !== null, () => `${hung.length} have hung, and nobody noticed`);
+  must(hung.length === 0 || state.alarm !== null, () => `${hung.length} have hung, and no alarm was raised`);
   mute.clear();
   live(sim, withinMs);
   must(sim.state.alarm === null, () => 'the alarm goes on though all are heard again');

@@ -7,7 +7,7 @@ import type { RoleRequest } from '../../domain/offers/plan.ts';
 import type { PlanRules } from './rules.ts';
 import { type CheckOptions, checkSimulations, type Met, must, same } from './simulations.ts';
 
-const subjects = ['nothing to be had', 'spot first', 'on demand first', 'fall-back', 'a dearer zone', 'order'] as const;
+const subjects = ['no capacity', 'spot first', 'on demand first', 'fall-back', 'a dearer zone', 'order'] as const;
 type Subject = (typeof subjects)[number];
 
 const names = ['m6i.large', 'm5.large', 'c6i.large'];
@@ -68,13 +68,13 @@ function runPlanSimulation(rules: PlanRules, [offers, request]: Simulation, met:
 
   const may = sold.filter(({ market }) => request.markets.includes(market));
   if (may.length === 0) {
-    met('nothing to be had');
+    met('no capacity');
     return must(same(pricePerHour, { firstChoice: 0, max: 0 }), said('nothing costs something'));
   }
   for (const { pricePerHour: each } of may) {
     must(
       known(pricePerHour.max) >= known(each) * request.count - 1e-4,
-      said(`something at ${each} may be had, and costs more`),
+      said(`something at ${each} is offered, and costs more`),
     );
   }
   const dearest = Math.max(...may.map((each) => known(each.pricePerHour))) * request.count;
@@ -103,6 +103,6 @@ function firstHad({ types, markets }: RoleRequest, may: readonly Offer[]): Offer
     .toSorted((a, b) => known(a.pricePerHour) - known(b.pricePerHour));
   const named = types.map((type) => there.find((offer) => offer.type === type)).find((offer) => offer !== undefined);
   const found = market === 'spot' ? there[0] : named;
-  if (found === undefined) throw new Error('somebody who may have something has nothing');
+  if (found === undefined) throw new Error('a request that has an offer has no first choice');
   return found;
 }

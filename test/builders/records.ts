@@ -54,7 +54,7 @@ export const clusterSpecOf = (dask: Partial<ClusterSpec['settings']['dask']> = {
   },
 });
 
-/** A vault that holds nothing, and tells what is deleted. */
+/** A vault that holds nothing, and reports what is deleted. */
 export const emptyVault = (deleted: (ref: string) => void) => ({
   delete: async (ref: string): Promise<void> => deleted(ref),
   open: (): Promise<null> => Promise.resolve(null),

@@ -13,8 +13,8 @@ type ClusterCreate = typeof import('../../domain/cluster/create.ts');
 type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
 type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
 type ClusterView = typeof import('../../domain/cluster/status.ts');
-type ClusterGiveBack = typeof import('../../domain/cluster/slot/release.ts');
-export type ClusterRules = ClusterGiveBack &
+type ClusterRelease = typeof import('../../domain/cluster/slot/release.ts');
+export type ClusterRules = ClusterRelease &
   ClusterInspect &
   ClusterApply &
   ClusterCreate &

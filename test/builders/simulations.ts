@@ -1,5 +1,5 @@
 // Runs a property over many simulations and counts what they reached. A failure names its seed, path and the smallest
-// sim found, so that it can be run again.
+// simulation found, so that it can be run again.
 import fc from 'fast-check';
 
 import { simulationRuns } from '../support/fuzz-options.ts';

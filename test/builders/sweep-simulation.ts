@@ -1,4 +1,4 @@
-// A simulated sim of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
+// A simulation of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
 // asked, looked at by one run after another. The oracle is the log of everything the runs were shown, never their memory.
 import fc from 'fast-check';
 

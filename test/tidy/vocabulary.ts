@@ -38,6 +38,7 @@ export const cleanFolders: readonly string[] = [
   'test/agent/',
   'test/api/',
   'test/bench/',
+  'test/builders/',
   'test/chaos/',
   'test/cli/',
   'test/dask/',
