@@ -21,7 +21,7 @@ export interface Ec2Cluster {
   /** Carries out what the plan wants, until it wants nothing more at this moment. */
   settle(): Promise<Plan>;
   advance(ms: number): Promise<void>;
-  /** Settles, and goes on to the next moment at which the plan wakes, until the condition holds or the cluster is over. */
+  /** Settles, and goes on to the next moment at which the plan wakes, until the condition holds or the cluster has ended. */
   runUntil(condition: () => boolean): Promise<void>;
   register(instance: ClusterInstance): void;
   /** Its job has not heard of it. */
@@ -144,7 +144,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
       );
     },
     async stop() {
-      stopCluster(state, { code: 'STOPPED', text: 'the test is over', atMs: nowMs() });
+      stopCluster(state, { code: 'STOPPED', text: 'the test has ended', atMs: nowMs() });
       await cluster.settle();
     },
   };

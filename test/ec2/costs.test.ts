@@ -1,4 +1,4 @@
-// The cost ledger against the emulated cloud's own: random runs in which instances die, are taken back and never call home,
+// The cost ledger against the emulated cloud's own: random runs in which instances die, are interrupted and never register,
 // answers of launches and of the database are lost, and the process that acts is killed. Equal to the second and to the cent.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -68,7 +68,7 @@ describe('the cost ledger', () => {
     });
   }
 
-  it('has instances of a launch whose answer nobody got', async () => {
+  it('has instances of a launch whose answer was lost', async () => {
     const { provider } = cloud;
     const cluster = createEc2Cluster(cloud, { instances: 2 });
     await cluster.settle();
@@ -109,7 +109,7 @@ function expectEqual(
     const entry = ledger.find(({ instance }) => instance === id);
     const endedAtMs = entries.find((each) => each.event === 'ended' && each.id === id)?.atMs ?? 0;
     expect(entry).toMatchObject({ type, zone, market });
-    // EC2 tells ends in whole seconds.
+    // EC2 reports ends in whole seconds.
     expect(Math.abs((entry?.fromMs ?? 0) - atMs)).toBeLessThan(1_000);
     expect(Math.abs((entry?.toMs ?? 0) - endedAtMs)).toBeLessThan(1_000);
   }

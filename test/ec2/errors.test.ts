@@ -1,5 +1,5 @@
-// R20: every error of EC2 that can be named, as the emulated cloud says it, means what this table says. People read AWS's own
-// words and, unless AWS simply has not got it, the id of the request. What nobody knows is tried again a bounded number of
+// R20: every known error of EC2, as the emulated cloud returns it, has the meaning in this table. Users read AWS's own
+// message and, unless it is a lack of capacity, the id of the request. Unknown errors are retried a bounded number of
 // times. The table is not the product's: it is AWS's documentation and what Karpenter and ParallelCluster make of it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 

@@ -22,7 +22,7 @@ describe('30 of 100 spot instances interrupted at once', () => {
   });
   afterEach(() => cloud.close());
 
-  /** Work that a worker does in half a notice; one that is taken back finishes what it has and begins nothing more. */
+  /** Work that a worker does in half a notice; an interrupted worker finishes what it has and begins nothing more. */
   function createWork(units: number) {
     let open = units;
     const done = new Set<number>();

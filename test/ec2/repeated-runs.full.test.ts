@@ -1,6 +1,6 @@
-// Where fleets are not allowed, a launch is many calls, and any of their answers may be lost. Whatever a pool could give at
-// first, whichever answer was lost and whatever there is at the repeat, by whatever process: no launch is ever two, and what
-// it tells is what there is. Oracle: the emulated cloud, which shows instances late.
+// Where fleets are not allowed, a launch is many calls, and any of their answers may be lost. For every capacity of a pool at
+// first and at the repeat, every lost answer and every process: no repeat launches twice, and the result of a launch names
+// exactly the live instances. Oracle: the emulated cloud, which shows instances late.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createAwsProvider } from '../../providers/aws/provider.ts';
@@ -63,7 +63,7 @@ describe('a launch without fleets that is repeated', () => {
   };
 
   it.each([{ oneZone: true }, { oneZone: false }])(
-    'never has more than was asked for, and tells of all it has (one zone: $oneZone)',
+    'never launches more than requested, and reports all that it launched (one zone: $oneZone)',
     async ({ oneZone }) => {
       for (const { first, later, nth, kind, visibleMs } of cases) {
         const where = JSON.stringify({ first, later, nth, kind, visibleMs });

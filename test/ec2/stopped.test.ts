@@ -1,5 +1,5 @@
-// Instances that somebody else has stopped, as automation that saves costs does, or EC2 itself when it retires a host. They do
-// no more work and their volumes are billed, so each is ended and replaced. Oracle: the emulated cloud.
+// Instances that were stopped from outside, by automation that saves costs, or by EC2 itself when it retires a host. They do
+// no more work and their volumes are billed, so each is terminated and replaced. Oracle: the emulated cloud.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
@@ -9,7 +9,7 @@ import { createEc2Cluster } from './cluster.ts';
 
 const shutdownMs = 60_000;
 
-describe('an instance that somebody stopped', () => {
+describe('an instance that was stopped from outside', () => {
   let cloud: TestCloud;
   beforeEach(async () => {
     cloud = await startCloud();

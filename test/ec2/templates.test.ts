@@ -1,5 +1,5 @@
-// A launch that got nothing leaves no template behind, however often it is tried; one that may have launched keeps its
-// template, and a repeat of what is over launches nothing twice. Oracle: what the emulated cloud has.
+// A launch without instances leaves no template behind, however often it is retried; one that may have launched keeps its
+// template, and a repeat of a finished launch launches nothing twice. Oracle: what the emulated cloud has.
 import { DescribeInstancesCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -81,7 +81,7 @@ describe('launch templates', () => {
     expect(await templates()).toBe(0);
   });
 
-  it('stay when nobody knows what a launch gave, so that its repeat finds it', async () => {
+  it('stay when the outcome of a launch is unknown, so that its repeat finds it', async () => {
     const mine = request();
     await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);

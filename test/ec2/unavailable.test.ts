@@ -43,7 +43,7 @@ describe('offers that EC2 has not got', () => {
     expect(calls).toEqual([4, 1, 1, 1, 1]);
   });
 
-  it('are left out by every repeat of a launch that left them out, whoever repeats it', async () => {
+  it('are excluded by every repeat of a launch that excluded them, in other processes too', async () => {
     const types = placement({ types: ['m6i.large'] });
     await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, types));
     const mine = request();
