@@ -92,7 +92,7 @@ describe('resolveJob', () => {
     expect(resolve(input).instances).toBe(instances);
   });
 
-  it('asks for at most 1,000 instances unless told that there is no limit', () => {
+  it('asks for at most 1,000 instances unless maxWorkers is -1', () => {
     const roomy = { maxInstances: 100_000 };
     const none = parseBatchHeader('');
     expect(resolveJob({ command: ['x'], ntasks: 5_000 }, none, roomy).instances).toBe(1_000);
@@ -218,7 +218,7 @@ describe('resolveJob', () => {
 describe('describeCommand', () => {
   it.each([
     [['process.py', '$COILED_BATCH_TASK_INPUT'], 'process.py $COILED_BATCH_TASK_INPUT'],
-    [['echo', 'Hello, world'], "echo 'Hello, world'"],
+    [['echo', 'Hello, there'], "echo 'Hello, there'"],
     [['echo', "it's"], 'echo "it\'s"'],
     [['echo', ''], "echo ''"],
     [['a\u001b[31m\u0007\u202e', 'b\nc'], "a[31m 'b c'"],

@@ -43,6 +43,8 @@ export const cleanFolders: readonly string[] = [
   'test/cli/',
   'test/dask/',
   'test/dev/',
+  'test/domain/',
+  'test/ec2/',
   'test/environment/',
   'test/fuzz.ts',
   'test/images/',

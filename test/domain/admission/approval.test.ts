@@ -77,7 +77,7 @@ describe('a decision', () => {
     expect(decide({}, caller('bob', 'member'))).toBe('FORBIDDEN');
     expect(decide({}, caller('ada'))).toBe('FORBIDDEN');
     expect(decide({}, caller('ada'), true, { ...rule, allowOwn: true })).toBe('decide');
-    // Whoever created it may always end it.
+    // Its creator may always withdraw it.
     expect(decide({}, caller('ada'), false)).toBe('decide');
     // A user of the same name is another user.
     expect(decide({ userId: 'u_earlier' }, caller('ada'))).toBe('decide');

@@ -36,7 +36,7 @@ describe('a budget', () => {
     expect(spentBy(budget, tomorrowMs)).toBe(600_000);
   });
 
-  it('refuses its user once it is used up, says until when, and nobody else', () => {
+  it('refuses its user, and no other, once it is used up, and says until when', () => {
     const usedUp = { ...budget, micros: 9_000_000 };
     expect(refusedByBudget([budget], 'ada', nowMs)).toBeNull();
     expect(refusedByBudget([usedUp], 'bob', nowMs)).toBeNull();

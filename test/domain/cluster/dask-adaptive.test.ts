@@ -7,7 +7,7 @@ import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { between, daskClusterSettings, fewerAfterMs } from '../../builders/dask-settings.ts';
 
-it('adaptive scaling is over, and the event says so', () => {
+it('a scale request turns adaptive scaling off, and the event says so', () => {
   const state = aCluster();
   adaptCluster(state, between(0, 8), 0);
   askFor(state, 5);
@@ -30,7 +30,7 @@ it('adaptive scaling is turned off once: a repeated request changes nothing but 
   expect(state.asked).toEqual({ scale: 1, adapt: 2 });
 });
 
-it('adaptive scaling is over also when the number is what adaptive scaling had set', () => {
+it('a scale request turns adaptive scaling off also when it asks for the current number', () => {
   const state = aCluster();
   adaptCluster(state, between(0, 8), 0);
   scaleCluster(state, state.target, 3_000);

@@ -50,7 +50,7 @@ it('ends on time while its head is heard', () => {
   expect(state.stopRequested).toMatchObject({ code: 'NO_CLIENT' });
 });
 
-it('does not live for ever when nobody is heard any more and nobody can say why', () => {
+it('ends in bounded time when no agent is heard any more and no inspection can say why', () => {
   const state = aCluster({ noClientTimeoutMs });
   hear(state, 60_000, { scheduler: says(0, null) });
   const endMs = goOn(state, 60_000, 60_000 + 2 * maxWatchdogTimeoutMs);
@@ -115,12 +115,12 @@ const says = (clients: number, idleForMs: number | null): NonNullable<DaskReport
   workers: [],
 });
 
-function hear(state: ClusterState, nowMs: number, news: DaskReport = {}): void {
-  const verdict = applyReport(state, { instance: 'i_0', bootId: 'i_0', kind: 'alive', address: 'a', ...news }, nowMs);
+function hear(state: ClusterState, nowMs: number, more: DaskReport = {}): void {
+  const verdict = applyReport(state, { instance: 'i_0', bootId: 'i_0', kind: 'alive', address: 'a', ...more }, nowMs);
   expect(verdict).toBe('accepted');
 }
 
-/** Our own link is down: whoever is looked at is there, and nobody knows more. */
+/** Our own link is down: each inspected instance exists, and the API has heard none. */
 function decide(state: ClusterState, nowMs: number): number | null {
   for (const decision of planCluster(state, nowMs).decisions) {
     intend(state, decision, nowMs);

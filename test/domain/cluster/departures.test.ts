@@ -1,5 +1,5 @@
-// Who leaves in order, taken back by its cloud or sent away: what it works on, what its slot's history makes of it, and who
-// takes its place.
+// Instances that leave in order, interrupted or released: which work they finish, how the history of their slot changes, and
+// which instance replaces them.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
@@ -68,18 +68,18 @@ function act(state: ClusterState, nowMs: number): Decision[] {
 const say = (state: ClusterState, id: string, nowMs: number, said: Partial<Report>): void =>
   void applyReport(state, { instance: id, bootId: id, kind: 'alive', address: 'a', ...said }, nowMs);
 
-const takenBackAt = (atMs: number): Partial<Report> => ({
+const interruptionAt = (atMs: number): Partial<Report> => ({
   interruption: { kind: 'terminate', at: new Date(atMs).toISOString() },
 });
 
 const ended = (decisions: Decision[]): string[] =>
   decisions.flatMap((decision) => (decision.kind === 'terminate' ? decision.ids : []));
 
-const told = (decisions: Decision[]): string[] =>
+const notified = (decisions: Decision[]): string[] =>
   decisions.flatMap((decision) => (decision.kind === 'notifyJob' ? decision.lost.map(({ instance }) => instance) : []));
 
-describe('a worker of a job that its cloud takes back', () => {
-  it('works on when its successor, which finds nothing to do, is given back', () => {
+describe('an interrupted worker of a job', () => {
+  it('works on when its idle successor is released', () => {
     const settings = { name: 'j', command: 'c', taskCount: 2, array: '0-1', instances: 2, retries: 0 };
     const job = createJobState(
       { number: 7, workspace: 'default', submittedAtMs: 0 },
@@ -95,7 +95,7 @@ describe('a worker of a job that its cloud takes back', () => {
     ask('i-0-1', { head: true }, minuteMs);
     const running = ask('i-1-1', {}, minuteMs);
     const noticeMs = 60 * minuteMs;
-    say(state, 'i-1-1', noticeMs, takenBackAt(noticeMs + 2 * minuteMs));
+    say(state, 'i-1-1', noticeMs, interruptionAt(noticeMs + 2 * minuteMs));
     act(state, noticeMs);
     const successorMs = noticeMs + 45_000;
     say(state, 'i-1-2', successorMs, { kind: 'register' });
@@ -109,7 +109,7 @@ describe('a worker of a job that its cloud takes back', () => {
     expect(state.instances.map(({ id }) => id)).toEqual(['i-0-1', 'i-1-1']);
 
     const gone = act(state, noticeMs + 3 * minuteMs);
-    expect([ended(gone), told(gone)]).toEqual([['i-1-1'], ['i-1-1']]);
+    expect([ended(gone), notified(gone)]).toEqual([['i-1-1'], ['i-1-1']]);
   });
 
   it('and one that is terminated as extra: the job hears of both, and of none that never registered', () => {
@@ -118,7 +118,7 @@ describe('a worker of a job that its cloud takes back', () => {
     for (const id of ['i-0-1', 'i-1-1']) say(state, id, minuteMs, { kind: 'register' });
     state.target = 1;
     const gone = act(state, minuteMs);
-    expect([ended(gone), told(gone)]).toEqual([['i-1-1', 'i-2-1'], ['i-1-1']]);
+    expect([ended(gone), notified(gone)]).toEqual([['i-1-1', 'i-2-1'], ['i-1-1']]);
   });
 });
 
@@ -147,10 +147,10 @@ const dieAtOnce = (state: ClusterState, id: string, nowMs: number): void => {
 };
 
 describe('one that works for a while and leaves in order', () => {
-  it('ends the row of failures of its slot when its cloud takes it back', () => {
+  it('ends the failure streak of its slot when its cloud interrupts it', () => {
     const { state, good, nowMs } = afterFourFailures();
     const goneMs = nowMs + slotFailureWindowMs;
-    say(state, good, goneMs - minuteMs, takenBackAt(goneMs));
+    say(state, good, goneMs - minuteMs, interruptionAt(goneMs));
     act(state, goneMs - minuteMs);
     say(state, good, goneMs, { kind: 'leaving' });
     act(state, goneMs);
@@ -161,7 +161,7 @@ describe('one that works for a while and leaves in order', () => {
   it('ends it as well when its successor fails before it has gone, and when it never says that it goes', () => {
     const { state, good, nowMs } = afterFourFailures();
     const noticeMs = nowMs + slotFailureWindowMs;
-    say(state, good, noticeMs, takenBackAt(noticeMs + minuteMs));
+    say(state, good, noticeMs, interruptionAt(noticeMs + minuteMs));
     act(state, noticeMs);
     dieAtOnce(state, 'i-1-6', noticeMs + 1);
     expect(state.slots[1]).toMatchObject({ failures: 1, givenUp: null });
@@ -183,7 +183,7 @@ describe('one that works for a while and leaves in order', () => {
   it('does not end it when it has worked for less', () => {
     const { state, good, nowMs } = afterFourFailures();
     const goneMs = nowMs + slotFailureWindowMs - 1;
-    say(state, good, goneMs, takenBackAt(goneMs));
+    say(state, good, goneMs, interruptionAt(goneMs));
     say(state, good, goneMs, { kind: 'leaving' });
     expect(state.slots[1]).toMatchObject({ failures: 4, givenUp: null });
   });
@@ -213,7 +213,7 @@ describe('a worker that a scale-down moves into a slot that was given up', () =>
     expect(state.instances.map(({ id }) => id).toSorted()).toEqual(['i-0-1', 'i-1-2', 'i-2-1', 'i-3-1']);
   });
 
-  it('and a worker of a job that moves for one that is given back keeps its history too', () => {
+  it('and a worker of a job that moves into the slot of a released one keeps its history too', () => {
     const { state, good, nowMs } = afterFourFailures();
     state.target = 3;
     act(state, nowMs);

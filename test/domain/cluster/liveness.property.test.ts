@@ -13,7 +13,7 @@ import { checkLivenessSimulations } from '../../builders/liveness-simulation.ts'
 import { describeShares } from '../../builders/simulations.ts';
 
 it(
-  'finds the dead in time, loses nobody to an outage of the API, and asks for nothing on a calm day',
+  'finds dead instances in time, loses none to an outage of the API, and inspects none on a calm day',
   { timeout: 240_000 },
   () => {
     const rules = { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view };

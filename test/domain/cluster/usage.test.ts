@@ -48,7 +48,7 @@ describe('the noted usage of a cluster', () => {
     expect(noted()).toBeNull();
   });
 
-  it('follows an adaptive maximum only when the minute is over and the instances are gone', () => {
+  it('follows an adaptive maximum only after a minute, when the instances are gone', () => {
     const { state, noted, end } = running(4);
     adaptCluster(state, between(0, 3), 2, { by: 'u', seq: 1 });
     adaptCluster(state, between(0, 1), 3, { by: 'u', seq: 2 });

@@ -55,7 +55,7 @@ function aJob(taskCount: number, more: Partial<JobSettings> = {}) {
 }
 
 describe('cancelled tasks', () => {
-  it('end at once: their agent is told to drop what runs, and the others run to the end', () => {
+  it('end at once: their agent gets an order to drop them, and the others run to the end', () => {
     const { state, say, finish } = aJob(4);
     const { grants } = say({ want: 1 });
     cancelTasks(state, [0, 2], reason);

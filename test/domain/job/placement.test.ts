@@ -96,7 +96,7 @@ describe('a job that starts all at once', () => {
     expect(ask(state, 'b', false, 1)).toBeNull();
     expect(ask(state, 'c', false, 1)).toBe(0);
     expect(ask(state, 'b', false, 2)).toBe(1);
-    // Once it has started, a lost instance holds up nobody.
+    // Once it has started, a lost instance delays no other.
     loseInstance(state, { id: 'c', why: 'gone', isOrderly: false }, 3);
     expect(ask(state, 'head', true, 2)).toBe(0);
     expect(ask(state, 'd', false, 1)).toBe(2);

@@ -73,7 +73,7 @@ it('an ended job says why, with what failed and ran again', () => {
   ]);
 });
 
-it('what failed and ran again is told of a running job too, and the reason for which its start waits', () => {
+it('a running job too shows which attempts failed and ran again, and the reason for which its start waits', () => {
   const reason = { code: 'STARTING', text: 'Admitted; it starts soon.', atMs: at('10:00:00') };
   const found = explain({ reason, counters: { lost: 0, retried: 1 } }).filter(({ about }) => about === 'state');
   expect(found.map(({ text }) => text).slice(1)).toEqual([

@@ -82,7 +82,7 @@ describe('a requirements', () => {
     expect(problemOf(() => parseRequirements(input)).field).toBe(field);
   });
 
-  it('names the fields as whoever asked wrote them', () => {
+  it('names the fields as the request wrote them', () => {
     expect(problemOf(() => parseRequirements({ cpu: 0 }, 'worker')).field).toBe('workerCpu');
   });
 });

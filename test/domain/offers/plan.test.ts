@@ -36,12 +36,12 @@ describe('a role', () => {
     expect(both.pricePerHour).toEqual({ firstChoice: 0.5, max: 2 });
   });
 
-  it('of nobody costs nothing', () => {
+  it('of no instance costs nothing', () => {
     expect(planRole(offers, { ...request, count: 0 }).pricePerHour).toEqual({ firstChoice: 0, max: 0 });
   });
 });
 
-it('whatever is had costs no more than the plan says, and what is had first what it says', () => {
+it('no launched instance costs more than the plan says, and the first choice costs what it says', () => {
   const shares = checkPlanSimulations(rules, { numRuns: 10_000 });
   console.log(`plan simulations reached: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);

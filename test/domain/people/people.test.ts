@@ -138,7 +138,7 @@ describe('users', () => {
   it('cannot be removed by themselves when they are the last admin', () => {
     const model = aModel();
     expect(remove(model, { name: 'root', by: root }, 1)).toMatchObject({ error: { code: 'CONFLICT' } });
-    expect(remove(model, { name: 'nobody', by: root }, 1)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    expect(remove(model, { name: 'unknown', by: root }, 1)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 });
 

@@ -57,7 +57,7 @@ describe('any row', () => {
     cluster: presence,
   });
 
-  it('is never acted on at the first sight, nor before the grace period is over', () => {
+  it('is never acted on at the first sight, nor before the grace period has ended', () => {
     fc.assert(
       fc.property(row, fc.integer({ min: -1_000, max: graceMs - 1 }), (seen, agoMs) => {
         const first = decideRow({ ...seen, missingSinceMs: null }, graceMs, nowMs);
