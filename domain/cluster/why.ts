@@ -169,10 +169,16 @@ function explainAdaptive({ report, reportedAtMs, workersWanted }: DaskFacts, ada
 
 /** Workers that were given up, and what their instances ended with. */
 function explainFailures({ failures, dask }: ClusterFacts): WhySentence[] {
+  const workers = dask === null || dask.workersErrored === 0 ? '' : `${plural(dask.workersErrored, 'worker')} failed. `;
+  return explainFailedInstances(failures).map((sentence) => ({ ...sentence, text: `${workers}${sentence.text}` }));
+}
+
+/** The most frequent failure of a cluster's instances; empty without one. */
+export function explainFailedInstances(failures: ClusterFacts['failures']): WhySentence[] {
   const [worst] = failures.toSorted((a, b) => b.count - a.count);
   if (worst === undefined) return [];
   const { code, count, lastAtMs } = worst;
-  const failed = dask === null || dask.workersErrored === 0 ? '' : `${plural(dask.workersErrored, 'worker')} failed. `;
-  const text = `${failed}The most frequent failure of its instances, ${count} times, is ${code}: ${clause(worst.text)}.`;
+  const times = count === 1 ? 'once' : `${count} times`;
+  const text = `The most frequent failure of its instances, ${times}, is ${code}: ${clause(worst.text)}.`;
   return [{ about: 'size', text, facts: [fact(`failure ${code}`, count, lastAtMs)] }];
 }

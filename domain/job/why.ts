@@ -1,5 +1,11 @@
 // Why a job runs or waits, has not more instances, and has ended: from its view and that of its cluster, pure.
-import { explainCapacity, explainEnd, explainReason, type ClusterFacts } from '../cluster/why.ts';
+import {
+  explainCapacity,
+  explainEnd,
+  explainFailedInstances,
+  explainReason,
+  type ClusterFacts,
+} from '../cluster/why.ts';
 import type { Reason } from '../reason.ts';
 import { plural } from '../units.ts';
 import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
@@ -20,7 +26,7 @@ export interface JobFacts {
   recentErrors: readonly { attempt: number; text: string; atMs: number }[];
 }
 
-export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events'>;
+export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures'>;
 
 /** Of its specification. */
 export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
@@ -36,6 +42,7 @@ export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: Job
     explainSize(job, rules),
     ...explainReleased(cluster),
     ...explainCapacity(cluster?.waiting ?? null),
+    ...explainFailedInstances(cluster?.failures ?? []),
   ];
 }
 

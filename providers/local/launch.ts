@@ -13,6 +13,7 @@ import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../p
 import { livingInstances } from './describe.ts';
 import type { Home } from './describe.ts';
 import { endedRecordOf } from './ended-instances.ts';
+import { errorIn } from './error-in-output.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
 import type { InstancePaths, OwnerFile, Refusal } from './files.ts';
 import { localOffer } from './offers.ts';
@@ -219,8 +220,7 @@ async function reportCrash(paths: InstancePaths, crashed: () => void): Promise<v
 }
 
 async function lastOutput(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text.trim().slice(-500);
+  return errorIn(await readFile(path, 'utf8').catch(() => ''));
 }
 
 /** Written with a tombstone: an agent that starts after all ends itself. */

@@ -6,7 +6,7 @@ import { explainJob, type JobCluster, type JobFacts, type JobRules } from '../..
 const at = (time: string): number => Date.parse(`2026-11-22T${time}Z`);
 const ready = { role: 'worker', state: 'ready' } as const;
 const tasks = { total: 10, pending: 5, assigned: 1, running: 2, done: 2, error: 0, cancelled: 0 };
-const cluster: JobCluster = { instances: [ready, ready, ready], waiting: null, target: 3, events: [] };
+const cluster: JobCluster = { instances: [ready, ready, ready], waiting: null, target: 3, events: [], failures: [] };
 
 function explain(change: Partial<JobFacts> = {}, own: JobCluster | null = cluster, rules: JobRules | null = {}) {
   const job: JobFacts = {
@@ -37,6 +37,21 @@ it('an instance for each task is enough, also when the head instance has tasks o
   const enough = 'one for each task that may run at a time, so that more would have nothing to run.';
   expect(texts({ instances: 10 })).toContain(`The job has 10 instances, ${enough}`);
   expect(texts({ instances: 8 }, cluster, { headTasks: [0, 1, 2] })).toContain(`The job has 8 instances, ${enough}`);
+});
+
+it('names what instances ended with most often: such a job has no task that failed', () => {
+  const failure = (code: string, count: number) => ({
+    code,
+    count,
+    text: `${code} happened.`,
+    lastAtMs: at('10:05:00'),
+  });
+  const failures = [failure('HOST_FULL', 1), failure('AGENT_FAILED', 4)];
+  expect(explain({ status: 'pending', startedAtMs: null }, { ...cluster, instances: [], failures }).at(-1)).toEqual({
+    about: 'size',
+    text: 'The most frequent failure of its instances, 4 times, is AGENT_FAILED: AGENT_FAILED happened.',
+    facts: [{ name: 'failure AGENT_FAILED', value: 4, atMs: at('10:05:00') }],
+  });
 });
 
 it('missing capacity and released instances are named with their time', () => {
