@@ -32,7 +32,7 @@ export async function checkPorts({ home }: Patient): Promise<Finding[]> {
 }
 
 export async function checkProcesses({ home }: Patient): Promise<Finding[]> {
-  if (!(await exists(join(home, 'run')))) return [ok('processes', 'no stack has run here yet')];
+  if (!(await exists(join(home, 'run')))) return [ok('processes', 'ropewalk dev has not run in this home')];
   if (await hasStack(home)) return [ok('processes', 'a stack runs in this home')];
   const left = await processesLeft(home);
   if (left.length === 0) return [ok('processes', 'none is left of an earlier stack')];
