@@ -9,7 +9,7 @@ import { limitBody } from './middleware/limits.ts';
 import { countRequest } from './middleware/metrics.ts';
 import { createNotFound } from './middleware/not-found.ts';
 import { identifyRequest, logRequest } from './middleware/request-id.ts';
-import { buildDocument } from './openapi.ts';
+import { apiDocument } from './openapi.ts';
 import { traceRequest } from './middleware/tracing.ts';
 import type { App, AppEnv } from './routes/app.ts';
 import { mountApprovals } from './routes/approvals.ts';
@@ -69,7 +69,7 @@ export function createApp(deps: Deps): App {
   mountAgents(app);
   mountSchedules(app);
   mountWebhooks(app);
-  mountMeta(app, buildDocument());
+  mountMeta(app, apiDocument);
   if (deps.web !== null) mountWeb(app, deps.web);
   app.notFound(createNotFound(app));
   app.onError((error, c) => answerError(error, c));

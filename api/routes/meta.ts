@@ -32,8 +32,8 @@ export const metaRoutes = {
   }),
 };
 
-export function mountMeta(app: App, document: ApiDocument): void {
-  const page = renderDocs(document);
+export function mountMeta(app: App, document: () => ApiDocument): void {
+  let page: ReturnType<typeof renderDocs> | null = null;
   app.openapi(metaRoutes.healthz, (c) => c.json({ status: 'ok' } as const, 200));
   app.openapi(metaRoutes.readyz, async (c) => {
     const parts = await c.var.deps.readiness();
@@ -44,6 +44,6 @@ export function mountMeta(app: App, document: ApiDocument): void {
     c.header('Retry-After', '1');
     return c.json({ status: 'unavailable', parts } as const, 503);
   });
-  app.get('/v1/openapi.json', (c) => c.json(document));
-  app.get('/docs', (c) => c.html(page));
+  app.get('/v1/openapi.json', (c) => c.json(document()));
+  app.get('/docs', (c) => c.html((page ??= renderDocs(document()))));
 }

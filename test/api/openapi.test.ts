@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { buildDocument } from '../../api/openapi.ts';
+import { apiDocument } from '../../api/openapi.ts';
 import { renderDocs } from '../../api/routes/docs-page.ts';
 import { createTestApi } from './support.ts';
 
 describe('the OpenAPI document', () => {
   it('is the committed one: run `npm run openapi` after changing a route', async () => {
     const committed = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
-    expect(`${JSON.stringify(buildDocument(), null, 2)}\n` === committed).toBe(true);
+    expect(`${JSON.stringify(apiDocument(), null, 2)}\n` === committed).toBe(true);
   });
 
   it('describes exactly the routes that are served', async () => {
@@ -18,14 +18,14 @@ describe('the OpenAPI document', () => {
     const served = new Set(
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
     );
-    const described = Object.entries(buildDocument().paths ?? {}).flatMap(([path, item]) =>
+    const described = Object.entries(apiDocument().paths ?? {}).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     );
     expect([...served].filter((route) => !ownPages.includes(route)).toSorted()).toEqual(described.toSorted());
   });
 
   it('resolves every reference, and gives every operation an id, a summary and the error body', () => {
-    const document = buildDocument();
+    const document = apiDocument();
     const text = JSON.stringify(document);
     const known = Object.keys(document.components?.schemas ?? {});
     for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) expect(known).toContain(name);
@@ -40,12 +40,12 @@ describe('the OpenAPI document', () => {
   it('is served, with a reference page that needs nothing from elsewhere', async () => {
     const api = await createTestApi();
     const document = await api.call('GET', '/v1/openapi.json', { token: null });
-    expect(await document.json()).toEqual(JSON.parse(JSON.stringify(buildDocument())));
+    expect(await document.json()).toEqual(JSON.parse(JSON.stringify(apiDocument())));
     const page = await api.call('GET', '/docs', { token: null });
     const text = await page.text();
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    const described = operationsOf(buildDocument());
+    const described = operationsOf(apiDocument());
     for (const { method, path } of described) {
       expect(text).toContain(`<b class="${method}">${method.toUpperCase()}</b> <code>${path}</code>`);
     }
@@ -57,12 +57,12 @@ describe('the OpenAPI document', () => {
     const operation = { tags: ['meta'], summary: 'Does it', responses: {} };
     const methods = ['get', 'put', 'post', 'patch', 'delete'] as const;
     const item = Object.fromEntries(methods.map((method) => [method, { ...operation, operationId: `${method}It` }]));
-    const text: string = await renderDocs({ ...buildDocument(), paths: { '/v1/it': item } });
+    const text: string = await renderDocs({ ...apiDocument(), paths: { '/v1/it': item } });
     expect([...text.matchAll(/<b class="(\w+)">/g)].map(([, method]) => method)).toEqual(methods);
   });
 });
 
-function operationsOf(document: ReturnType<typeof buildDocument>) {
+function operationsOf(document: ReturnType<typeof apiDocument>) {
   return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     (['get', 'put', 'post', 'patch', 'delete'] as const).flatMap((method) =>
       item[method] === undefined ? [] : [{ path, method, operation: item[method] }],
