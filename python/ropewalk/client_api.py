@@ -135,7 +135,10 @@ class ClientApi:
                 raise self._unreachable(error) from None
 
     def _open(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> Any:
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, application/x-ndjson"}
+        headers = {"Accept": "application/json, application/x-ndjson"}
+        # A program that signs in has none yet.
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         data = None
         if isinstance(body, bytes):
             data = body

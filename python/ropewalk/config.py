@@ -26,11 +26,11 @@ def load_config(
     api_url: str | None = None, token: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Config:
     env = os.environ if environ is None else environ
-    path = Path(env.get("ROPEWALK_HOME") or "~/.ropewalk").expanduser() / "config.yaml"
+    path = config_file(env)
     url = api_url or env.get("ROPEWALK_API_URL") or configured_text("api_url")
     secret = token or env.get("ROPEWALK_TOKEN") or configured_text("token")
     if not url or not secret:
-        saved = _read(path)
+        saved = read_config(path)
         url = url or saved.get("apiUrl")
         secret = secret or saved.get("token")
     if not url:
@@ -42,7 +42,23 @@ def load_config(
     return Config(_checked(url), secret)
 
 
-def _read(path: Path) -> dict[str, str]:
+def load_api_url(api_url: str | None = None) -> str:
+    """The address without a token, for signing in."""
+    path = config_file()
+    url = api_url or os.environ.get("ROPEWALK_API_URL") or configured_text("api_url") or read_config(path).get("apiUrl")
+    if not url:
+        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
+    return _checked(url)
+
+
+def config_file(environ: Mapping[str, str] | None = None) -> Path:
+    """config.yaml in Ropewalk's home."""
+    env = os.environ if environ is None else environ
+    return Path(env.get("ROPEWALK_HOME") or "~/.ropewalk").expanduser() / "config.yaml"
+
+
+def read_config(path: Path) -> dict[str, str]:
+    """Its settings that are text; empty when there is no file."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError:

@@ -24,6 +24,8 @@ const awsTools = ['boto3==1.44.5', 'moto==5.2.5'];
 export interface BuiltPackage {
   /** Where the wheel was unpacked. */
   site: string;
+  /** Of uv and of environments. */
+  cache: string;
   /** The environment's Python, in the folder of the package's sources: resolves with what it prints. */
   python: (args: readonly string[], environment?: Record<string, string>) => Promise<string>;
   /** Runs pytest on the unpacked wheel. `trouble` is empty when every test that was chosen has run and passed. */
@@ -56,6 +58,7 @@ export async function buildPackage({ withAws = true } = {}): Promise<BuiltPackag
   };
   return {
     site,
+    cache: join(home, 'cache'),
     python,
     pytest: (args, environment) =>
       pytest(python, args, {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from ropewalk.batch.files import JobFile
@@ -61,20 +62,39 @@ def names_of(file: JobFile) -> set[str]:
     return {match[1].replace("_", "-").lower() for match in matches if match is not None}
 
 
+def options_of_script(words: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
+    """Those of `names` that the first script has that the words name and that has a header, with their values as written."""
+    for word in dict.fromkeys(words):
+        try:
+            with Path(word).expanduser().open("rb") as script:
+                found = _lines_of(script.read(_MAX_BYTES))
+        except (OSError, ValueError, RuntimeError):
+            continue
+        if found:
+            return _read(found, names)
+    return {}
+
+
 def _matches(file: JobFile) -> list[str]:
-    text = base64.b64decode(file["content"])[:_MAX_BYTES]
+    return _lines_of(base64.b64decode(file["content"])[:_MAX_BYTES])
+
+
+def _lines_of(text: bytes) -> list[str]:
     if b"\0" in text:
         return []
     lines = text.decode(errors="replace").removeprefix("\ufeff").splitlines()[:_MAX_LINE]
     return [match[1].strip() for line in lines if (match := _LINE.match(line)) is not None]
 
 
-def _read(lines: Sequence[str]) -> dict[str, list[str]]:
+_OWN = _FLAGS | _LISTS | RUNTIMES | {"package-sync-fail-on"}
+
+
+def _read(lines: Sequence[str], names: Collection[str] = _OWN) -> dict[str, list[str]]:
     options: dict[str, list[str]] = {}
     for line in lines:
         match = _OPTION.match(line)
         name = match[1].replace("_", "-").lower() if match else ""
-        if match and name in _FLAGS | _LISTS | RUNTIMES | {"package-sync-fail-on"}:
+        if match and name in names:
             value = re.sub(r"""^(["'])(.*)\1$""", r"\2", match[2].strip())
             options.setdefault(name, []).append(value)
     return options

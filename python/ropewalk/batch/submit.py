@@ -72,6 +72,7 @@ def run(
     input_filestore: str | None = None,
     output_filestore: str | None = None,
     requirements: Sequence[str] | None = None,
+    python: str | None = None,
     registry_auth: Mapping[str, tuple[str, str]] | None = None,
     host_setup_script: StrPath | None = None,
     host_setup_script_content: str | None = None,
@@ -86,6 +87,7 @@ def run(
     idempotency_key: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
+    _carried_out: Sequence[str] = (),
     **options: Option,
 ) -> CreatedJob:
     """Submits a batch job and returns; `wait` returns when it has ended.
@@ -128,7 +130,8 @@ def run(
     pipe_to_files: keeps what tasks print as files too: task-ID.out and task-ID.err.
     input_filestore, output_filestore: names of filestores: tasks find the files of the one, to which `upload` adds, and what they
         leave goes into the other.
-    requirements: packages of the tasks' Python environment, as for pip, instead of package sync.
+    requirements, python: packages of the tasks' Python environment, as for pip, and its version of Python, as in "3.12", instead of
+        package sync.
     package_sync: the tasks get the Python environment of this process, as the workers of a `Cluster` do, and its `python` is the
         first on their PATH. On when the command is a Python script, or begins with python, and `requirements` is not given. Without
         it tasks have the programs of the instance. The other options are those of `Cluster`; the script's header can have them too.
@@ -190,6 +193,8 @@ def run(
         "outputFilestore": output_filestore,
     }
     given = {**(cluster_kwargs or {}), **options}
+    # A version alone is an environment without packages.
+    wanted = [] if requirements is None and python is not None else requirements
     api = connect(api_url, token, workspace)
     with buffer_files(buffers_to_upload) as buffered:
         uploads = [*_paths(upload), *_paths(local_upload_path), *buffered]
@@ -215,16 +220,17 @@ def run(
         package_sync_strict or header.flag("package-sync-strict"),
         header.fail_on(package_sync_fail_on),
         header.more("package-sync-conda-extras", package_sync_conda_extras),
-        requirements=requirements,
+        requirements=wanted,
         default=_is_python(sent["command"]) and not is_chosen,
     )
-    if header.names:
-        sent["clientOptions"] = header.names
+    # Options of the header that the caller has carried out: the server leaves them to it.
+    if carried := [*header.names, *_carried_out]:
+        sent["clientOptions"] = carried
     if sync is not None:
         say = (logger or _logger).info
         sent["software"] = make_software(api, sync, say, warn=notes.append, programs=_programs(command, bool(command_as_script)))
-    elif requirements is not None:
-        sent["software"] = {"requirements": list(requirements)}
+    elif wanted is not None:
+        sent["software"] = {"requirements": list(wanted), **({} if python is None else {"python": python})}
     if forward_aws_credentials:
         # Last, because its life begins.
         sent["secretEnv"], until = with_aws_session(env or {}, secret_env or {})

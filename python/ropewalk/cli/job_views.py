@@ -1,0 +1,196 @@
+"""Jobs on a terminal: a table row, one line of progress, and the outcome."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from ropewalk.batch.follow import follow_lines
+from ropewalk.batch.paths import pages
+from ropewalk.cli.formats import Column, format_cost, format_span, format_table, format_time, time_of
+from ropewalk.cli.terminal import clean
+from ropewalk.client_api import ClientApi
+from ropewalk.errors import RopewalkError
+
+Job = Mapping[str, Any]
+
+_ID: Column = ("ID", "<")
+_NAME: Column = ("Name", "<")
+_COLUMNS: list[Column] = [
+    ("State", "^"),
+    ("Tasks Done", ">"),
+    ("Submitted", ">"),
+    ("Finished", ">"),
+    ("Approx Cloud Cost", ">"),
+    ("Command", "<"),
+]
+_TASK_COLUMNS: list[Column] = [
+    ("Task", ">"),
+    ("State", "^"),
+    ("Attempt", ">"),
+    ("Exit", ">"),
+    ("Started", ">"),
+    ("Time", ">"),
+    ("Instance", "<"),
+    ("Reason", "<"),
+]
+_MAX_COMMAND = 60
+_BAR = 20
+_MAX_TAILED = 3
+_TAIL_LINES = 5
+#: A job can fail in thousands of tasks; `batch status N --state error` lists all.
+_MAX_RANGES = 20
+
+SORT_KEYS: Mapping[str, Callable[[Job], Any]] = {
+    "id": lambda job: job["number"],
+    "name": lambda job: job["name"],
+    "state": lambda job: job["status"],
+    "done": lambda job: job["tasks"]["done"],
+    "submitted": lambda job: job["submittedAt"],
+    "finished": lambda job: job["endedAt"] or "9999",
+    "command": lambda job: job["command"],
+}
+
+
+def sort_jobs(jobs: Sequence[Job], sort: str) -> list[Job]:
+    """By `submitted` or `-submitted`."""
+    ordered = sorted(jobs, key=SORT_KEYS[sort.removeprefix("-")])
+    return ordered[::-1] if sort.startswith("-") else ordered
+
+
+def format_jobs(jobs: Sequence[Job], *, with_names: bool = False) -> str:
+    """The columns of Coiled's table; `with_names` adds the names of the jobs."""
+    rows = [[str(job["number"]), *([job["name"]] if with_names else []), *_cells(job)] for job in jobs]
+    return format_table([_ID, *([_NAME] if with_names else []), *_COLUMNS], rows)
+
+
+def _cells(job: Job) -> list[str]:
+    tasks, command = job["tasks"], job["command"]
+    return [
+        job["status"],
+        f"{tasks['done']:>3} / {tasks['total']:>3}",
+        format_time(job["submittedAt"]),
+        format_time(job["endedAt"]),
+        format_cost(job.get("cost")),
+        f"{command[: _MAX_COMMAND - 1]}…" if len(command) > _MAX_COMMAND else command,
+    ]
+
+
+def format_tasks(tasks: Iterable[Mapping[str, Any]]) -> str:
+    return format_table(_TASK_COLUMNS, [_task_cells(task) for task in tasks])
+
+
+def _task_cells(task: Mapping[str, Any]) -> list[str]:
+    code = task["exitCode"]
+    return [
+        str(task["id"]),
+        task["state"],
+        str(task["attempt"] or ""),
+        (task["signal"] or "") if code is None else str(code),
+        format_time(task["startedAt"]),
+        format_span(task["startedAt"], task["endedAt"]),
+        task["instance"] or "",
+        task["reason"] or "",
+    ]
+
+
+def format_progress(job: Job) -> str:
+    """One line while it runs: `Job 12 running: 3 / 10 done, 4 running, 1 error`."""
+    tasks = job["tasks"]
+    parts = [f"{tasks['done']} / {tasks['total']} done"]
+    parts += [f"{tasks[state]} {state}" for state in ("running", "error") if tasks[state] > 0]
+    if job.get("staleSince") is not None:
+        parts.append(f"as of {format_time(job['staleSince'])}")
+    return f"Job {job['number']} {job['status']}: {', '.join(parts)}"
+
+
+def format_outcome(job: Job) -> str:
+    """One line when it has ended: `Job 12 done: 10 / 10 done in 12.3 s`."""
+    tasks, reason = job["tasks"], job["reason"]
+    parts = [f"{tasks['done']} / {tasks['total']} done"]
+    parts += [f"{tasks[state]} {state}" for state in ("error", "cancelled") if tasks[state] > 0]
+    span = format_span(job["startedAt"], job["endedAt"])
+    why = "" if reason is None or job["status"] == "done" else f" ({reason['text']})"
+    return f"Job {job['number']} {job['status']}: {', '.join(parts)}{f' in {span}' if span else ''}{why}"
+
+
+def format_errors(job: Job) -> list[str]:
+    """The newest errors of tasks, one line each. Task numbers are the ids that the user gave."""
+    return [f"(Task {one['task']}) attempt {one['attempt']}: {clean(one['text'])}" for one in job["recentErrors"]]
+
+
+def format_bar(job: Job, now_s: float | None = None) -> str:
+    """`[#########           ] 45 %, 2.5/s, 22 s left`; empty before the first task has started and after the end."""
+    tasks = job["tasks"]
+    ended = tasks["done"] + tasks["error"] + tasks["cancelled"]
+    if job["startedAt"] is None or job["endedAt"] is not None or tasks["total"] == 0:
+        return ""
+    bar = f"[{'#' * (ended * _BAR // tasks['total']):<{_BAR}}] {100 * ended // tasks['total']} %"
+    seconds = (time.time() if now_s is None else now_s) - time_of(job["startedAt"]).timestamp()
+    if ended == 0 or seconds <= 0:
+        return bar
+    rate = ended / seconds
+    return f"{bar}, {_rate(rate)}, {_left((tasks['total'] - ended) / rate)} left"
+
+
+def _rate(per_second: float) -> str:
+    """Slow jobs in tasks a minute or an hour: `0.0/s` says nothing."""
+    if per_second >= 0.1:
+        return f"{per_second:.1f}/s"
+    return f"{per_second * 60:.1f}/min" if per_second * 60 >= 0.1 else f"{per_second * 3_600:.1f}/h"
+
+
+def _left(seconds: float) -> str:
+    whole = math.ceil(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} m {whole % 60} s" if whole < 3_600 else f"{whole // 3_600} h {whole % 3_600 // 60} m"
+
+
+def describe_failures(api: ClientApi, job: Job) -> list[str]:
+    """Which tasks failed, and the last lines that the first of them wrote: on stderr, or where they wrote nothing there, on stdout.
+    Output that cannot be read now is left out."""
+    if job["tasks"]["error"] == 0:
+        return []
+    path = f"/v1/jobs/{job['number']}"
+    try:
+        failed = [task for task in pages(api, f"{path}/tasks", None) if task["state"] == "error"]
+    except RopewalkError:
+        return []
+    if not failed:
+        return []
+    first = failed[:_MAX_TAILED]
+    try:
+        tails = _tails(api, path, first)
+    except RopewalkError:
+        tails = {}
+    lines = [f"(Task {task['id']})   {clean(text)}" for task in first for text in tails.get(task["id"], [])]
+    return [f"Failed task ids: {format_ids([task['id'] for task in failed])}", *lines]
+
+
+def _tails(api: ClientApi, path: str, tasks: Sequence[Mapping[str, Any]]) -> dict[int, list[str]]:
+    """Of the last attempt of each task."""
+    attempts = {task["id"]: task["attempt"] for task in tasks}
+    written: dict[tuple[int, str], list[str]] = {}
+    query = {"tasks": ",".join(map(str, attempts))}
+    for line in follow_lines(api, f"{path}/logs", query, key_of=lambda _: "", follow=False, resumes=False):
+        if line["stream"] != "agent" and line["attempt"] == attempts.get(line["task"], -1):
+            texts = written.setdefault((line["task"], line["stream"]), [])
+            texts.append(line["text"])
+            del texts[:-_TAIL_LINES]
+    return {id: written.get((id, "stderr")) or written.get((id, "stdout"), []) for id in attempts}
+
+
+def format_ids(ids: Sequence[int]) -> str:
+    """`3, 7-9`: ids in their order, neighbours as a range."""
+    ranges: list[list[int]] = []
+    for id in ids:
+        if ranges and ranges[-1][1] + 1 == id:
+            ranges[-1][1] = id
+        else:
+            ranges.append([id, id])
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in islice(ranges, _MAX_RANGES)]
+    return ", ".join(shown) + (" and more" if len(ranges) > _MAX_RANGES else "")

@@ -1,0 +1,313 @@
+"""`ropewalk batch ...`, except `run`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ropewalk import batch
+from ropewalk.batch.paths import pages
+from ropewalk.cli.errors import FAILED, OK
+from ropewalk.cli.formats import format_log_time, format_table
+from ropewalk.cli.job_views import (
+    SORT_KEYS,
+    describe_failures,
+    format_bar,
+    format_errors,
+    format_jobs,
+    format_outcome,
+    format_progress,
+    format_tasks,
+    sort_jobs,
+)
+from ropewalk.cli.log_lines import print_lines
+from ropewalk.cli.options import (
+    REFERENCE,
+    Parsed,
+    config_of,
+    connect,
+    flag,
+    option,
+    with_connection,
+    with_filters,
+    with_format,
+    with_log_options,
+)
+from ropewalk.cli.session import is_filtered, newest, number_of_job, output, until_interrupted
+from ropewalk.cli.terminal import clean
+from ropewalk.cli.why import show_why
+from ropewalk.client_api import ClientApi, is_temporary
+from ropewalk.errors import RopewalkError
+
+_STATUSES = ("waiting", "pending", "running", "done", "error", "cancelled")
+_TASK_STATES = ("pending", "assigned", "running", "done", "error", "cancelled", "unknown")
+_OPEN = ("waiting", "pending", "running")
+_SORTS = ", ".join(SORT_KEYS)
+_MAX_POLL_S = 2.0
+
+
+def _sort(text: str) -> str:
+    name = text.lower().replace("tasks done", "done")
+    if name.removeprefix("-") not in SORT_KEYS:
+        raise ValueError
+    return name
+
+
+_SORT = Parsed(_sort, f'Give one of {_SORTS}, with a "-" before it for the reverse.')
+
+
+@click.command("list", help="List jobs, newest first. Times are local.")
+@option("--sort", metavar="COLUMN", type=_SORT, help=f"order: {_SORTS}; -COLUMN for the reverse")
+@with_filters(_STATUSES)
+@with_connection
+@with_format
+def list_jobs(**flags: Any) -> None:
+    _show_list(connect(flags["api_url"], flags["token_file"], flags["workspace"]), flags, with_names=True)
+
+
+def _show_list(api: ClientApi, flags: dict[str, Any], *, with_names: bool) -> None:
+    jobs = newest(api, "/v1/jobs", flags)
+    if flags["sort"] is not None:
+        jobs = sort_jobs(jobs, flags["sort"])
+    if flags["output_format"] == "json":
+        output.json(jobs)
+    elif not jobs and is_filtered(flags):
+        output.err("No job matches.")
+    elif not jobs:
+        output.err("There are no jobs yet. Submit one: ropewalk batch run --ntasks 10 my_script.sh")
+    else:
+        output.out(format_jobs(jobs, with_names=with_names))
+
+
+@click.command("status", help="Show the newest jobs, or one job. Times are local.")
+@click.argument("job", type=REFERENCE, required=False)
+@flag("--tasks", help="the job's tasks, a row each")
+@option("--sort", metavar="COLUMN", type=_SORT, help=f"order of the jobs: {_SORTS}; -COLUMN for the reverse")
+@option("--state", type=click.Choice(_TASK_STATES), help="the job's tasks in this state")
+@with_filters(_STATUSES)
+@with_connection
+@with_format
+def status(job: int | str | None, **flags: Any) -> None:
+    wants_tasks = flags["tasks"] or flags["state"] is not None
+    if job is None and wants_tasks:
+        raise click.UsageError("--tasks and --state need a job")
+    if job is not None and is_filtered(flags):
+        raise click.UsageError("one job is not filtered: leave the options out")
+    api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
+    if job is None:
+        _show_list(api, flags, with_names=False)
+    elif wants_tasks:
+        _show_tasks(api, number_of_job(api, job), flags)
+    else:
+        _show_job(api, number_of_job(api, job), flags)
+
+
+def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
+    job = api.request("GET", f"/v1/jobs/{number}")
+    if flags["output_format"] == "json":
+        output.json(job)
+        return
+    output.out(format_jobs([job]))
+    output.out(f"{format_progress(job)} {format_bar(job)}".rstrip() if job["endedAt"] is None else format_outcome(job))
+    for line in [*format_errors(job), *describe_failures(api, job)]:
+        output.out(line)
+
+
+def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
+    state = flags["state"]
+    tasks = [one for one in pages(api, f"/v1/jobs/{number}/tasks", None) if state is None or one["state"] == state]
+    if flags["output_format"] == "json":
+        output.json(tasks)
+    else:
+        output.out(format_tasks(tasks))
+
+
+@click.command("wait", help="Wait until a job has ended; exit code 1 unless every task is done.")
+@click.argument("job", type=REFERENCE, required=False)
+@option("--download", metavar="DIRECTORY", help="download the files that its tasks have left into this directory")
+@with_connection
+@with_format
+def wait(job: int | str | None, download: str | None, output_format: str, **connection: Any) -> int:
+    api = connect(**connection)
+    if job is None:
+        jobs = pages(api, "/v1/jobs", 1)
+        if not jobs:
+            raise click.UsageError("there is no job to wait for. Submit one: ropewalk batch run my_script.sh.")
+        job = int(jobs[0]["number"])
+    number = number_of_job(api, job)
+    with until_interrupted(lambda: detached(number)):
+        code = watch_job(api, number, output_format)
+        if download is not None:
+            download_files(connection, number, download)
+        return code
+
+
+def detached(number: int) -> str:
+    return f"Detached: job {number} continues. To wait for it: ropewalk batch wait {number}"
+
+
+def watch_job(api: ClientApi, number: int, output_format: str) -> int:
+    """Waits through outages of the API, and returns the exit code: 0 when every task is done."""
+    began, is_known = time.monotonic(), False
+    while True:
+        try:
+            job = api.request("GET", f"/v1/jobs/{number}")
+            is_known = True
+            if job["status"] not in _OPEN:
+                break
+            output.progress(format_progress(job), format_bar(job))
+        except RopewalkError as error:
+            # Until the API has answered once, an error is more likely a wrong address than an outage.
+            if not is_known or not is_temporary(error):
+                raise
+            output.progress(f"Retrying: {error.message}")
+        # The end of a long job is noticed late by at most a tenth of its duration.
+        time.sleep(min(_MAX_POLL_S, max(0.25, (time.monotonic() - began) * 0.1)))
+    if output_format == "json":
+        output.json(job)
+    else:
+        output.out(format_outcome(job))
+    for line in [*format_errors(job), *describe_failures(api, job)]:
+        output.err(line)
+    if job["status"] == "error":
+        output.err(f"Its output: ropewalk batch logs {number}")
+    return OK if job["status"] == "done" else FAILED
+
+
+def download_files(connection: Mapping[str, Any], number: int, into: str) -> None:
+    config = config_of(connection["api_url"], connection["token_file"])
+    files = batch.download(number, Path(into), api_url=config.api_url, token=config.token)
+    output.err(f"Downloaded {len(files)} {'file' if len(files) == 1 else 'files'} of job {number} into {into}")
+
+
+@click.command("logs", help="Print the output of a job's tasks. Times are local.")
+@click.argument("job", type=REFERENCE)
+@option("--tasks", "--task", metavar="IDS", multiple=True, help="only these task ids, e.g. 0-3,7 (also --task)")
+@flag("--instances", help="include messages of the instances")
+@with_log_options("the job")
+@with_connection
+def logs(job: int | str, tasks: Sequence[str], instances: bool, **flags: Any) -> None:
+    with until_interrupted(lambda: f"Stopped reading: job {job} continues. To read on: ropewalk batch logs {job}"):
+        api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
+        config = config_of(flags["api_url"], flags["token_file"])
+        lines = batch.logs(
+            number_of_job(api, job),
+            tasks=",".join(tasks) or None,
+            follow=flags["follow"],
+            since=flags["since"],
+            instances=instances,
+            api_url=config.api_url,
+            token=config.token,
+        )
+        print_lines(lines, flags, _format_line)
+
+
+def _format_line(line: Mapping[str, Any]) -> str:
+    """Always one line: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0`"""
+    attempt = line["attempt"]
+    again = f" attempt {attempt}" if attempt is not None and attempt > 1 else ""
+    who = f"(Instance {line['instance']})" if line["task"] is None else f"(Task {line['task']}{again})"
+    return f"{who:<15} {format_log_time(line['at'])} {clean(line['text'])}"
+
+
+@click.command("why", help="Explain why a job runs or waits, is not bigger, has its instance types, and has stopped.")
+@click.argument("job", type=REFERENCE)
+@with_connection
+@with_format
+def why(job: int | str, output_format: str, **connection: Any) -> None:
+    api = connect(**connection)
+    show_why(api.request("GET", f"/v1/jobs/{number_of_job(api, job)}/why"), output_format)
+
+
+_CANCEL = "Cancel a job: its tasks end, and its instances are released. With --task, only some of its tasks."
+
+
+@click.command("cancel", help=_CANCEL)
+@click.argument("job", type=REFERENCE)
+@option("--task", metavar="IDS", help="only these tasks, e.g. 3,7-9; the job goes on with the others")
+@with_connection
+def cancel(job: int | str, task: str | None, **connection: Any) -> None:
+    api = connect(**connection)
+    number = number_of_job(api, job)
+    if task is not None:
+        counts = api.request("POST", f"/v1/jobs/{number}/tasks/cancel", {"tasks": task})["tasks"]
+        output.out(f"Job {number}: {counts['cancelled']} of {counts['total']} tasks cancelled")
+        return
+    answer = api.request("POST", f"/v1/jobs/{number}/cancel")
+    if answer.get("endedAt") is not None:
+        output.out(f"Job {number} has ended: {answer['status']}")
+    else:
+        output.out(f"Job {number}: cancelling")
+        output.err(f"Wait for it:  ropewalk batch wait {number}")
+
+
+@click.command("retry", help="Run the failed tasks of an ended job again, with their ids, as a new job.")
+@click.argument("job", type=REFERENCE)
+@flag("--failed", help="the tasks that failed (the default)")
+@option("--memory", metavar="SIZE", help="memory of each instance: a factor such as 2x, or a size")
+@flag("--again", help="also while another job that runs the same failed tasks is open")
+@flag("--wait", help="wait until the new job has ended; exit code 1 unless every task is done")
+@with_connection
+@with_format
+def retry(job: int | str, **flags: Any) -> int:
+    api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
+    config = config_of(flags["api_url"], flags["token_file"])
+    of = number_of_job(api, job)
+    created = batch.retry(of, memory=flags["memory"], again=flags["again"], api_url=config.api_url, token=config.token)
+    for warning in created["warnings"]:
+        output.err(f"warning: {warning}")
+    number = created["number"]
+    text = f"Job {number} runs the failed tasks of job {of}"
+    if flags["wait"]:
+        output.err(text)
+        with until_interrupted(lambda: detached(number)):
+            return watch_job(api, number, flags["output_format"])
+    if flags["output_format"] == "json":
+        output.json(created)
+    else:
+        output.out(text)
+    output.err(f"Wait for it: ropewalk batch wait {number}")
+    return OK
+
+
+@click.command("files", help="List the files that the tasks of a job have left behind, or download them.")
+@click.argument("job", type=REFERENCE)
+@option("--download", metavar="DIRECTORY", help="download them into this directory instead")
+@with_connection
+@with_format
+def files(job: int | str, download: str | None, output_format: str, **connection: Any) -> None:
+    api = connect(**connection)
+    number = number_of_job(api, job)
+    with until_interrupted(lambda: "Interrupted. The files remain stored."):
+        if download is not None:
+            download_files(connection, number, download)
+            return
+        config = config_of(connection["api_url"], connection["token_file"])
+        listed = batch.list_files(number, api_url=config.api_url, token=config.token)
+        if output_format == "json":
+            output.json(listed)
+        elif not listed:
+            output.err(f"Job {number} has no stored files.")
+        else:
+            output.out(_format_files(listed))
+
+
+def _format_files(listed: Sequence[Any]) -> str:
+    """Names may have any character: those that would move the cursor are shown as Python does."""
+    rows = [
+        [
+            "" if one.get("task") is None else str(one["task"]),
+            str(one["bytes"]),
+            one["storedAt"],
+            one["path"] if one["path"].isprintable() else ascii(one["path"]),
+        ]
+        for one in listed
+    ]
+    return format_table([("Task", ">"), ("Bytes", ">"), ("Stored", "<"), ("Path", "<")], rows)
+
+
+COMMANDS = [status, list_jobs, wait, logs, why, files, cancel, retry]

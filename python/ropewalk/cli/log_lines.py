@@ -1,0 +1,39 @@
+"""Lines of logs on a terminal: which ones, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ropewalk.cli.session import output
+
+#: Lines that are put in order at a time; beyond that they come as the server sends them, which is in order within each task.
+_MAX_ORDERED = 500_000
+
+
+def print_lines(lines: Iterable[Any], flags: dict[str, Any], as_text: Callable[[Any], str]) -> None:
+    """Prints the lines that the flags select, in the order of their times unless they are followed."""
+    pattern = flags["pattern"]
+    for line in lines if flags["follow"] else _in_time_order(lines):
+        if pattern is not None and pattern.search(line["text"]) is None:
+            continue
+        if flags["output_format"] == "json":
+            output.json(line, indent=None)
+        else:
+            output.out(as_text(line))
+
+
+def _in_time_order(lines: Iterable[Any]) -> Iterator[Any]:
+    """Lines of one task keep their order where their times are equal."""
+    held: list[Any] = []
+    try:
+        for line in lines:
+            held.append(line)
+            if len(held) >= _MAX_ORDERED:
+                yield from sorted(held, key=lambda one: one["at"])
+                held = []
+    except BaseException:
+        # Also what came before a connection was lost.
+        yield from sorted(held, key=lambda one: one["at"])
+        raise
+    yield from sorted(held, key=lambda one: one["at"])

@@ -1,0 +1,90 @@
+"""The tree of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+import ropewalk
+from ropewalk.cli import account, clusters, environments, jobs
+from ropewalk.cli.run import run
+
+#: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
+_IN_PYTHON: Mapping[str, str] = {
+    "cluster create": "ropewalk.Cluster() in Python starts clusters",
+    "cluster scale": "Cluster.scale() in Python",
+    "cluster adapt": "Cluster.adapt() in Python",
+    "cluster watch": "Cluster(show_widget=True) in Python",
+    "cluster events": "`ropewalk cluster get` shows the newest events",
+    "cluster dashboard": "Cluster.dashboard_link in Python",
+    "cluster jupyter": "Cluster(jupyter=True).jupyter_link in Python",
+    "cluster exec": "",
+    "batch events": "ropewalk.batch.events() in Python",
+    "batch schedule": "ropewalk.batch.create_schedule() and its like in Python",
+    "env create": "ropewalk.create_software_environment() in Python",
+    "env inspect": "ropewalk.get_software_info() in Python",
+    "env delete": "ropewalk.delete_software_environment() in Python",
+    "cost": "ropewalk.costs() in Python",
+    "budget": "ropewalk.budgets() and ropewalk.set_budget() in Python",
+    "approvals": "ropewalk.approvals() in Python",
+    "approve": "ropewalk.approve() in Python",
+    "reject": "ropewalk.reject() in Python",
+    "instance-types": "ropewalk.list_instance_types() in Python",
+    "logs": "`ropewalk cluster logs` and `ropewalk batch logs`",
+    "notifications": "ropewalk.get_notifications() in Python",
+    "token": "",
+    "user": "",
+    "webhook": "",
+    "workspace": "",
+}
+#: Commands of those who run Ropewalk.
+_OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "sweep", "destroy")
+
+
+def _elsewhere(path: str) -> click.Command:
+    """A command that says where it is."""
+
+    def say() -> None:
+        raise click.UsageError(where(path))
+
+    say.__doc__ = where(path)
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(path.rpartition(" ")[2], callback=say, hidden=True, help=where(path), context_settings=settings)
+
+
+def where(path: str) -> str:
+    own = "the command that comes with Ropewalk itself, a checkout with Node 24"
+    if path in _OPERATORS:
+        return f"`ropewalk {path}` is for those who run Ropewalk: use {own} (docs/operations.md)."
+    instead = f"; {_IN_PYTHON[path]}" if _IN_PYTHON[path] else ""
+    return f"`ropewalk {path}` is not in the Python package: use {own}{instead}."
+
+
+def _group(name: str, description: str, commands: Sequence[click.Command]) -> click.Group:
+    group = click.Group(name, help=description)
+    for command in commands:
+        group.add_command(command)
+    for path in _IN_PYTHON:
+        if path.startswith(f"{name} "):
+            group.add_command(_elsewhere(path))
+    return group
+
+
+def create_program() -> click.Group:
+    program = click.Group("ropewalk", help="Durable batch jobs and Dask clusters on your own VMs.")
+    program = click.version_option(ropewalk.__version__, "--version", "-V", message="%(version)s")(program)
+    groups = [
+        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS]),
+        _group(
+            "cluster",
+            "Dask clusters: a scheduler and workers that run independently of your terminal.",
+            clusters.COMMANDS,
+        ),
+        _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),
+    ]
+    for command in [*groups, *account.COMMANDS]:
+        program.add_command(command)
+    for path in [*(path for path in _IN_PYTHON if " " not in path), *_OPERATORS]:
+        program.add_command(_elsewhere(path))
+    return program

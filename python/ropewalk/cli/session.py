@@ -1,0 +1,62 @@
+"""What every command gets: the output, and an API client of its connection options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ropewalk.batch.follow import iso_of
+from ropewalk.batch.paths import pages
+from ropewalk.cli.errors import Interrupted
+from ropewalk.cli.terminal import Output
+from ropewalk.client_api import ClientApi
+from ropewalk.errors import RopewalkError
+
+output = Output()
+
+
+@contextmanager
+def until_interrupted(describe: Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C ends this command but not the job or cluster."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(describe()) from None
+
+
+def number_of_job(api: ClientApi, reference: int | str) -> int:
+    """Of jobs the newest of that name: at most one is open, and it is the newest."""
+    if isinstance(reference, int):
+        return reference
+    found = pages(api, "/v1/jobs", 1, {"name": reference})
+    if found:
+        return int(found[0]["number"])
+    hint = "ropewalk batch list shows the names of the newest jobs."
+    raise RopewalkError(f"no job has the name {reference}", code="NOT_FOUND", status=404, hint=hint)
+
+
+def number_of_cluster(api: ClientApi, reference: int | str) -> int:
+    if isinstance(reference, int):
+        return reference
+    found = pages(api, "/v1/clusters", 1, {"name": reference, "open": "true"})
+    if found:
+        return int(found[0]["number"])
+    hint = f"An ended one releases its name: find its number with ropewalk cluster list --name {reference}."
+    raise RopewalkError(f"no open cluster has the name {reference}", code="NOT_FOUND", status=404, hint=hint)
+
+
+FILTERS = ("status", "name", "user", "since", "search")
+
+
+def newest(api: ClientApi, path: str, flags: dict[str, Any], **more: str) -> list[Any]:
+    """Of a list of the API, those that `with_filters` selects. The API refuses a status that does not exist."""
+    values = {("q" if name == "search" else name): flags[name] for name in FILTERS if flags[name] is not None}
+    if "since" in values:
+        values["since"] = iso_of(values["since"])
+    return pages(api, path, flags["limit"], {**values, **more})
+
+
+def is_filtered(flags: dict[str, Any]) -> bool:
+    """Whether anything was filtered: an empty list then means something else."""
+    return any(flags[name] is not None for name in FILTERS)

@@ -1,0 +1,24 @@
+"""`batch why` and `cluster why`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ropewalk.cli.session import output
+from ropewalk.cli.terminal import one_line
+
+_TITLES = {"state": "State", "size": "Size", "instanceType": "Instances", "end": "End"}
+
+
+def show_why(why: Mapping[str, Any], output_format: str) -> None:
+    """A line for each sentence; the title once for each topic."""
+    if output_format == "json":
+        output.json(why)
+        return
+    before, lines = None, []
+    for sentence in why["sentences"]:
+        title = "" if sentence["about"] == before else _TITLES[sentence["about"]]
+        lines.append(f"{title:<10} {one_line(sentence['text'])}")
+        before = sentence["about"]
+    output.out("\n".join(lines))
