@@ -220,8 +220,12 @@ export const daskBundle = z.object({
   usage: z.array(usageKind),
   /** Of the Jupyter server beside the scheduler; null for none. */
   jupyterToken: z.string().nullable(),
-  /** Workers that share one machine's memory; 1 where each has an instance to itself. */
+  /** Dask workers that share one machine's memory; 1 where each has an instance to itself. */
   workersPerMachine: z.number().int().min(1),
+  /** Dask workers that each worker instance runs. */
+  workersPerInstance: z.number().int().min(1),
+  /** The head instance runs a worker too. */
+  extraWorkerOnScheduler: z.boolean(),
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
 

@@ -62,6 +62,10 @@ export const createCluster = z.strictObject({
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
   workerOptions: z.record(z.string().max(100), freeValue).default({}),
+  /** Dask workers of each worker instance, which share its threads and memory. `workers` counts instances. */
+  workersPerInstance: z.number().int().min(1).max(64).default(1),
+  /** The scheduler's instance runs a worker too, which is in addition to `workers` and which no scaling removes. */
+  extraWorkerOnScheduler: z.boolean().default(false),
   schedulerClass: z.string().max(200).optional(),
   schedulerOptions: z.record(z.string().max(100), freeValue).default({}),
   idleTimeout: durationInput.default('20 minutes'),

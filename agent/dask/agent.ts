@@ -48,6 +48,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
   const work = join(input.directory, 'work');
   await mkdir(work, { recursive: true, mode: 0o700 });
   const { signal } = input.stopping;
+  let isRecorded = false;
   const life: DaskLife = {
     input,
     session,
@@ -76,7 +77,11 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
           output.append(stream, lines);
           if (onLine !== undefined) for (const line of lines) onLine(line);
         },
-        started: (pid) => recordGroup(input.directory, pid),
+        started: (pid) => {
+          // The one without which the instance is of no use; another one beside it is found by its environment.
+          if (!isRecorded) recordGroup(input.directory, pid);
+          isRecorded = true;
+        },
       }),
     end: (running) => running.end(killAfterMs),
     untilEnded: (running) => Promise.race([running.ended, untilAborted(signal).then(() => null)]),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 
 import type { Command } from '../processes/start-process.ts';
 import type { Runtime, Variables } from '../runtimes/runtime.ts';
+import { workerNames } from './worker-name.ts';
 import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask/options.ts';
 
 export interface DaskProcess extends Command {
@@ -58,6 +59,8 @@ export interface WorkerInput extends Place {
   nthreads?: number;
   /** A number of bytes, Dask's text for one, or a part of the memory below 1. Absent: the instance's memory, shared by its threads. */
   memoryLimit?: number | string;
+  /** Workers of this instance, each under a nanny of its own and named `NAME-0`, `NAME-1`...; one is named NAME. */
+  count?: number;
   /** Without one, a worker that dies is not started again. Default true. */
   nanny?: boolean;
   workerClass?: string;
@@ -99,7 +102,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
 }
 
 export function workerProcess(input: WorkerInput): DaskProcess {
-  const { scheduler, workerClass, workerOptions, nanny = true } = input;
+  const { scheduler, workerClass, workerOptions, count = 1, nanny = true } = input;
   // A task that submits more tasks is a client of its own scheduler.
   const env = environment(input, ['WORKER', 'CLIENT']);
   const read = [input.tls.caFile, ...('file' in scheduler ? [scheduler.file] : [])];
@@ -114,6 +117,8 @@ export function workerProcess(input: WorkerInput): DaskProcess {
       '--local-directory': input.directory,
       '--nthreads': input.nthreads,
       '--memory-limit': input.memoryLimit,
+      // Dask shares out the threads, and makes the names.
+      '--nworkers': count === 1 ? undefined : count,
     };
     const found = 'file' in scheduler ? ['--scheduler-file', scheduler.file] : [scheduler.address];
     const words = ['worker', ...found, ...flags(options), nanny ? '--nanny' : '--no-nanny'];
@@ -122,22 +127,34 @@ export function workerProcess(input: WorkerInput): DaskProcess {
   if ('file' in scheduler) throw new Error('a worker of a class of its own needs the address of its scheduler');
   refuseReserved('workerOptions', workerOptions, reservedWorkerOptions);
   const cls = workerClass ?? (nanny ? 'distributed.Nanny' : 'distributed.Worker');
-  const opts = {
+  const optsOf = (name: string): object => ({
     ...(input.nthreads === undefined ? {} : { nthreads: input.nthreads }),
     ...(input.memoryLimit === undefined ? {} : { memory_limit: input.memoryLimit }),
     ...workerOptions,
-    name: input.name,
+    name,
     host: input.host,
     protocol: 'tls',
     dashboard_address: `${loopback}:0`,
     local_directory: input.directory,
     ...(input.port === 0 ? {} : { [cls.endsWith('Nanny') ? 'worker_port' : 'port']: input.port }),
+  });
+  const names = workerNames(input.name, count);
+  const spec: Spec = Object.fromEntries(names.map((name) => [name, { cls, opts: optsOf(name) }]));
+  return {
+    ...fromSpec(input, env, count === 1 ? { cls, opts: optsOf(input.name) } : spec, [scheduler.address]),
+    mounts,
   };
-  return { ...fromSpec(input, env, { cls, opts }, [scheduler.address]), mounts };
 }
 
+interface OneSpec {
+  cls: string;
+  opts: object;
+}
+/** Of several workers in one process, by their names. */
+type Spec = OneSpec | Record<string, OneSpec>;
+
 /** The specification goes by file: options may hold what no other user of the machine should see. */
-function fromSpec(input: Place, env: DaskProcess['env'], spec: { cls: string; opts: object }, args: string[]) {
+function fromSpec(input: Place, env: DaskProcess['env'], spec: Spec, args: string[]) {
   const path = join(input.directory, 'dask-spec.json');
   const argv = dask(input, ['spec', '--spec-file', path, ...args]);
   return { argv, env, cwd: input.directory, files: [{ path, content: JSON.stringify(spec) }] };

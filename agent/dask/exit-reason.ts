@@ -10,7 +10,8 @@ export interface ExitReason {
 }
 
 export interface Clues {
-  registered: boolean;
+  /** How often a worker of the process was registered with its scheduler. */
+  registered: number;
   /** Dask's own word, such as `idle-timeout-exceeded` or `scheduler-close`. */
   daskReason: string | null;
   lastLine: string | null;
@@ -22,7 +23,7 @@ const preloadFailed = 3;
 const maxLineChars = 300;
 
 export function noteLine(clues: Clues, line: string): void {
-  if (/distributed\.worker - INFO - +Registered to: /.test(line)) clues.registered = true;
+  if (/distributed\.worker - INFO - +Registered to: /.test(line)) clues.registered += 1;
   const [, reason] = /distributed\.\S+ - INFO - (?:Closing|Stopping) .*Reason: ([\w-]+)/.exec(line) ?? [];
   clues.daskReason = reason ?? clues.daskReason;
   if (line.trim() !== '') clues.lastLine = line.trim().slice(0, maxLineChars);

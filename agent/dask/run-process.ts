@@ -14,8 +14,8 @@ export interface RunningProcess {
   pid: number;
   /** Never rejects. */
   ended: Promise<ExitReason>;
-  /** Resolves when a worker is known to its scheduler; rejects when it ends before that, or after the timeout. */
-  whenRegistered: (timeoutMs: number) => Promise<void>;
+  /** Resolves when all its workers are known to their scheduler; rejects when it ends before that, or after the timeout. */
+  whenRegistered: (timeoutMs: number, workers?: number) => Promise<void>;
   /** Rejects when the process ends before `promise` settles, since the result could never come. */
   orEnded: <T>(promise: Promise<T>) => Promise<T>;
   /** Sends TERM to the whole group, and KILL after the given time. Resolves when it has ended. */
@@ -40,7 +40,7 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     await writeFile(path, content, { mode: 0o600, flag: 'wx' });
   }
   const changes = createWaiters();
-  const clues: Clues = { registered: false, daskReason: null, lastLine: null, endedByUs: false };
+  const clues: Clues = { registered: 0, daskReason: null, lastLine: null, endedByUs: false };
   const output: LineSink = {
     append: (stream, lines) => {
       for (const line of lines) noteLine(clues, line);
@@ -64,8 +64,8 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     pid: running.pid,
     ended,
     orEnded: (promise) => Promise.race([promise, failed()]),
-    whenRegistered: async (timeoutMs) => {
-      const found = await changes.when(() => (clues.registered ? 'registered' : reason), timeoutMs);
+    whenRegistered: async (timeoutMs, workers = 1) => {
+      const found = await changes.when(() => (clues.registered >= workers ? 'registered' : reason), timeoutMs);
       if (found === 'registered') return;
       if (found !== null) throw new Error(`the Dask worker ended before it reached its scheduler: ${found.text}`);
       const last = clues.lastLine === null ? '' : ` Its last line: ${clues.lastLine}`;

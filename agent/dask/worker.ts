@@ -8,6 +8,7 @@ import { DaskFailure, orFail } from './failure.ts';
 import type { DaskLife } from './context.ts';
 import type { Setup } from './setup.ts';
 import { workerProcess } from './commands.ts';
+import { workerSettings } from './worker-settings.ts';
 
 /** The scheduler is there already; what takes time is Python, on a machine that starts many workers at once. */
 const registerTimeoutMs = 120_000;
@@ -17,11 +18,10 @@ const closedForMs = 15_000;
 export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   const { input, bundle, orders, name, work, notify } = life;
   const { signal } = input.stopping;
-  const { workerClass, workerOptions, workersPerMachine } = bundle;
-  const hasOptions = Object.keys(workerOptions).length > 0;
+  const hasOptions = Object.keys(bundle.workerOptions).length > 0;
   const found = orders.when((latest) => latest.schedulerAddress);
   // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
-  const file = workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
+  const file = bundle.workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
   const scheduler = file === null ? await found.then((address) => address && { address }) : { file };
   if (!scheduler) return;
   notify('starting', 'dask');
@@ -29,10 +29,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
     ...life.place(setup),
     scheduler,
     name,
-    // Dask reads a number below 1 as a part of the machine's memory.
-    ...(workersPerMachine === 1 ? {} : { memoryLimit: 1 / workersPerMachine }),
-    ...(workerClass === null ? {} : { workerClass }),
-    ...(hasOptions ? { workerOptions } : {}),
+    ...workerSettings(bundle),
   });
   const seen: { address: string | null } = { address: null };
   const running = await life.start(setup, command, (line) => (seen.address ??= addressIn(line)));
@@ -46,7 +43,10 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
     // The process may run as another user, and may have put a link there.
     if (file !== null)
       await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o644, flag: 'wx' });
-    const registered = orFail('WORKER_FAILED', running.whenRegistered(registerTimeoutMs)).then(() => true);
+    const registered = orFail(
+      'WORKER_FAILED',
+      running.whenRegistered(registerTimeoutMs, bundle.workersPerInstance),
+    ).then(() => true);
     if (!(await Promise.race([registered, untilAborted(signal).then(() => false)]))) return;
     input.log.write(`The worker ${name} is registered with ${schedulerAddress}.`);
     notify('started', 'dask', { address: seen.address });

@@ -61,6 +61,8 @@ class Cluster(ClusterUse):
     wait_for_workers: True waits for all workers, False for none, 3 for three, 0.5 for half of them; 0.3 by default.
     shutdown_on_close: whether `close` ends the cluster; by default unless the cluster existed before.
     keepalive: the server ends the cluster after this long without a client.
+    extra_worker_on_scheduler: the scheduler's instance runs a worker too, in addition to n_workers; no scaling removes it.
+    _n_worker_specs_per_host: Dask workers of each worker instance, which share its threads and memory; n_workers counts instances.
     private_to_creator: forbids other users of the workspace to connect.
     usage: what the scheduler counts for `ropewalk cluster get` and the API: tasks and seconds by function name ("groups"), types
         of exceptions, memory of the workers. All by default; [] turns it off. Keys, data, messages and code are never sent.
@@ -161,6 +163,8 @@ class Cluster(ClusterUse):
         workspace: str | None = None,
         account: str | None = None,
         loop: Any = None,
+        extra_worker_on_scheduler: bool | None = None,
+        _n_worker_specs_per_host: int | None = None,
         **machines: Unpack[ClusterMachines],
     ) -> None:
         refuse_unknown(machines, CLUSTER_MACHINES | OTHER_ARGUMENTS | set(inspect.signature(Cluster).parameters))
@@ -201,6 +205,8 @@ class Cluster(ClusterUse):
             secretEnv=config_variables(config.token, environ or {}) or None if send_dask_config else None,
             workerClass=worker_class,
             workerOptions=dict(worker_options or {}),
+            workersPerInstance=_workers_per_instance(_n_worker_specs_per_host),
+            extraWorkerOnScheduler=extra_worker_on_scheduler or None,
             schedulerClass=scheduler_class,
             schedulerOptions=dict(scheduler_options or {}),
             idleTimeout=seconds_of(idle_timeout, "idle_timeout"),
@@ -241,6 +247,12 @@ class Cluster(ClusterUse):
             credentials_duration_s=credentials_duration_s,
             software=None if options is None else lambda say, until: make_software(api, options, say, until),
         )
+
+
+def _workers_per_instance(count: int | None) -> int | None:
+    if count is None or (isinstance(count, int) and not isinstance(count, bool) and count >= 1):
+        return count
+    raise ValueError(f"_n_worker_specs_per_host is {count!r}: give a number of workers, at least 1")
 
 
 def usage_kinds(usage: Collection[str] | None) -> list[str] | None:

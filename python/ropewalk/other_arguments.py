@@ -10,8 +10,6 @@ from typing import Any, TypedDict
 class OtherArguments(TypedDict, total=False):
     cloud: Any
     use_dashboard_https: bool | None
-    extra_worker_on_scheduler: bool | None
-    _n_worker_specs_per_host: int | None
 
 
 OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
@@ -20,8 +18,6 @@ OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
 _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "cloud": ((None,), "api_url and token say which server is used, and as whom"),
     "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
-    "extra_worker_on_scheduler": ((None, False), "the scheduler's instance runs the scheduler alone; ask for one more worker"),
-    "_n_worker_specs_per_host": ((None, 1), "each instance runs one worker; ask for more and smaller instances"),
 }
 
 

@@ -208,7 +208,7 @@ def test_signing_in_and_out(
     assert "BCDF-GHJK" in err
     assert "secret" not in out + err
     assert TOKEN not in out + err
-    # Nobody has a token yet who signs in.
+    # A program that signs in has no token yet.
     assert [headers.get("authorization") for _, path, _, headers in jobs.requests if "login" in path] == [None] * 3
     config = home / "config.yaml"
     assert TOKEN in config.read_text()

@@ -34,7 +34,7 @@ def test_a_job_from_start_to_end(
     assert sorted(lines) == [["hello", "0", "you"], ["hello", "1", "you"]]
     assert "from-pip" in run("batch", "list")
     assert [task["state"] for task in json.loads(run("batch", "status", "from-pip", "--tasks", "--format", "json"))] == ["done"] * 2
-    assert "State" in run("batch", "why", "from-pip")
+    assert "all 2 tasks exited with 0" in run("batch", "why", "from-pip")
     number = json.loads(run("cluster", "list", "--kind", "job", "--limit", "1", "--format", "json"))[0]["number"]
     assert f"Cluster {number} (from-pip)" in run("cluster", "get", str(number))
     assert run("cluster", "why", str(number))

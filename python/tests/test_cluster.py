@@ -51,12 +51,7 @@ def test_arguments_without_a_counterpart_are_refused_together_with_the_reasons(s
     neutral: Any = {"cloud": None, "use_dashboard_https": True, "credentials": None, "jupyter": False}
     start(n_workers=1, wait_for_workers=False, **neutral)
     before = len(api.requests)
-    refused: Any = {
-        "cloud": "aws",
-        "use_dashboard_https": False,
-        "extra_worker_on_scheduler": True,
-        "_n_worker_specs_per_host": 2,
-    }
+    refused: Any = {"cloud": "aws", "use_dashboard_https": False}
     assert refused.keys() == OTHER_ARGUMENTS
     with pytest.raises(ValueError) as caught:
         start(**refused)
@@ -87,6 +82,8 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
         usage=["memory"],
         watchdog_timeout="1 hour",
         unresponsive_timeout=1800,
+        extra_worker_on_scheduler=True,
+        _n_worker_specs_per_host=2,
     )
     assert api.sent("/v1/clusters") == [
         {
@@ -95,6 +92,8 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
             "workers": 1,
             "software": {"requirements": ["pandas==2.3.1", "dask==2026.8.0"]},
             "env": {"A": "b"},
+            "workersPerInstance": 2,
+            "extraWorkerOnScheduler": True,
             "workerClass": "distributed.Nanny",
             "workerOptions": {"nthreads": 2},
             "schedulerOptions": {"validate": True},
@@ -118,6 +117,7 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
         ({"wait_for_workers": 1.5}, "whole number"),
         ({"usage": ["profiles"]}, "usage is .*give a list of groups, exceptions, memory"),
         ({"usage": "memory"}, "usage is 'memory'"),
+        ({"_n_worker_specs_per_host": 0}, "_n_worker_specs_per_host is 0"),
     ],
 )
 def test_invalid_arguments_are_refused_before_a_cluster_is_started(start: Start, api: StandIn, options: Any, text: str) -> None:

@@ -120,6 +120,16 @@ const runtimeOf = ({
         registryAuth: registryAuth ?? {},
       };
 
+/** Instances of a cloud are machines of their own; on one machine all of them share it. */
+function workersPerMachine(
+  { workersPerInstance, extraWorkerOnScheduler }: CreateClusterParsed,
+  { machines }: ResolvedMachines,
+  instances: number,
+): number {
+  if (machines !== undefined) return workersPerInstance;
+  return Math.max(1, (instances - 1) * workersPerInstance + (extraWorkerOnScheduler ? 1 : 0));
+}
+
 const bundleOf = (
   body: CreateClusterParsed,
   { times: { aliveEveryMs, unresponsiveTimeoutMs }, machines, instances }: ClusterRequest,
@@ -136,7 +146,9 @@ const bundleOf = (
   schedulerPort: schedulerPortOf(body, machines),
   usage: body.usage,
   jupyterToken: body.jupyter ? randomBytes(32).toString('base64url') : null,
-  workersPerMachine: machines.machines === undefined ? Math.max(1, instances - 1) : 1,
+  workersPerMachine: workersPerMachine(body, machines, instances),
+  workersPerInstance: body.workersPerInstance,
+  extraWorkerOnScheduler: body.extraWorkerOnScheduler,
 });
 
 const specOf = (

@@ -95,6 +95,7 @@ describe('a drain', () => {
     const link: Pick<SchedulerLink, 'order'> = Object.assign(Object.create(null), { order });
     const take = createDrains({
       link,
+      workersPerInstance: 1,
       notify: (report) => reported.push(report),
       log,
       signal: new AbortController().signal,

@@ -78,6 +78,8 @@ describe('starting a Dask cluster', () => {
       usage: ['groups', 'exceptions', 'memory'],
       jupyterToken: null,
       workersPerMachine: 2,
+      workersPerInstance: 1,
+      extraWorkerOnScheduler: false,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);

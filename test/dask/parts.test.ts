@@ -62,6 +62,19 @@ describe('command lines', () => {
     expect(limited.slice(-5)).toEqual(['--nthreads', '2', '--memory-limit', '2 GiB', '--no-nanny']);
   });
 
+  it('of several workers on an instance leave threads and names to Dask, or name each in a file', () => {
+    expect(aWorker({ count: 2, port: 0, memoryLimit: 0.5 }).argv.slice(-5)).toEqual([
+      ...['--memory-limit', '0.5', '--nworkers', '2', '--nanny'],
+    ]);
+    const { argv, files } = aWorker({ count: 2, port: 0, nthreads: 3, workerOptions: { resources: { a: 1 } } });
+    expect(argv.slice(3)).toEqual(['spec', '--spec-file', '/work/i_1/dask-spec.json', 'tls://10.0.0.1:8786']);
+    const spec = JSON.parse(files[0]?.content ?? '');
+    expect(Object.keys(spec)).toEqual(['c-worker-1-0', 'c-worker-1-1']);
+    expect(spec['c-worker-1-1']).toMatchObject({
+      ...{ cls: 'distributed.Nanny', opts: { name: 'c-worker-1-1', nthreads: 3, resources: { a: 1 } } },
+    });
+  });
+
   it('of a worker that starts before its scheduler name the file in which it will be found', () => {
     const scheduler = { file: '/work/i_1/scheduler.json' };
     expect(aWorker({ scheduler }).argv.slice(2, 6)).toEqual(['dask', 'worker', '--scheduler-file', scheduler.file]);
@@ -117,7 +130,7 @@ describe('command lines', () => {
 
 describe('the reason of an end', () => {
   const end = (exitCode: number | null, signal: string | null, lines: string[], endedByUs = false) => {
-    const clues: Clues = { registered: false, daskReason: null, lastLine: null, endedByUs };
+    const clues: Clues = { registered: 0, daskReason: null, lastLine: null, endedByUs };
     for (const line of lines) noteLine(clues, line);
     return describeEnd({ exitCode, signal, clues });
   };

@@ -59,6 +59,12 @@ def main():
             say({"computed": computed(client)})
         elif op == "environ":
             say({"environ": client.run(lambda name: __import__("os").environ.get(name), order["name"])})
+        elif op == "workers":
+            workers = client.scheduler_info(n_workers=-1)["workers"].values()
+            say({"workers": {w["name"]: {"nthreads": w["nthreads"], "memoryLimit": w["memory_limit"]} for w in workers}})
+        elif op == "exit":
+            client.run(lambda: __import__("os")._exit(7), workers=[w for w, i in client.scheduler_info(n_workers=-1)["workers"].items() if i["name"] == order["worker"]], wait=False)
+            say({"sent": True})
         elif op == "close":
             break
     client.close()

@@ -3,6 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Orders } from '../../../schema/agent.ts';
+import { workerNames } from '../worker-name.ts';
+import { drainOutcomeOf } from './by-instance.ts';
 import type { DrainOutcome } from './messages.ts';
 import type { SchedulerLink } from './link.ts';
 import type { Log } from '../../logs/log.ts';
@@ -12,6 +14,8 @@ type DrainOrder = Orders['drain'][number];
 
 export interface DrainsInput {
   link: Pick<SchedulerLink, 'order'>;
+  /** Dask workers that an order's worker stands for. */
+  workersPerInstance: number;
   notify: (report: DrainReport) => void;
   log: Log;
   signal: AbortSignal;
@@ -22,13 +26,19 @@ const graceMs = 10_000;
 const againAfterMs = 500;
 
 /** Returns what to call with each orders. */
-export function createDrains({ link, notify, log, signal }: DrainsInput): (orders: Pick<Orders, 'drain'>) => void {
+export function createDrains({
+  link,
+  workersPerInstance,
+  notify,
+  log,
+  signal,
+}: DrainsInput): (orders: Pick<Orders, 'drain'>) => void {
   const known = new Set<number>();
   return ({ drain }) => {
     for (const order of drain) {
       if (known.has(order.id)) continue;
       known.add(order.id);
-      void outcomeOf(order, link, signal).then((outcome) => {
+      void outcomeOf(order, { link, workersPerInstance }, signal).then((outcome) => {
         if (outcome === null) return;
         log.write(`Drain ${order.id} of ${order.worker}: ${outcome}.`);
         notify({ id: order.id, outcome });
@@ -40,15 +50,16 @@ export function createDrains({ link, notify, log, signal }: DrainsInput): (order
 /** null when the agent is stopped meanwhile. */
 async function outcomeOf(
   { worker, deadlineSeconds }: DrainOrder,
-  link: DrainsInput['link'],
+  { link, workersPerInstance }: Pick<DrainsInput, 'link' | 'workersPerInstance'>,
   signal: AbortSignal,
 ): Promise<DrainOutcome | null> {
+  const workers = workerNames(worker, workersPerInstance);
   const deadlineMs = performance.now() + deadlineSeconds * 1000;
   while (!signal.aborted) {
     const leftMs = Math.max(0, deadlineMs - performance.now());
-    const order = { workers: [worker], deadlineSeconds: leftMs / 1000 };
+    const order = { workers, deadlineSeconds: leftMs / 1000 };
     const answer = await link.order('drain', order, leftMs + graceMs).catch(() => null);
-    if (answer !== null) return answer.workers[worker] ?? 'unknown';
+    if (answer !== null) return drainOutcomeOf(workers.map((name) => answer.workers[name]));
     if (performance.now() >= deadlineMs) return 'deadline';
     await sleep(againAfterMs, undefined, { signal }).catch(() => undefined);
   }

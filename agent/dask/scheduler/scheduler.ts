@@ -11,7 +11,9 @@ import { schedulerProcess } from '../commands.ts';
 import { createSchedulerLink } from './link.ts';
 import type { SchedulerLink } from './link.ts';
 import { createAdaptiveTarget } from './adaptive-target.ts';
+import { byInstance, layoutOf } from './by-instance.ts';
 import { createDrains } from './drains.ts';
+import { keepExtraWorker } from './extra-worker.ts';
 import { jupyterRoot } from '../../../schema/relay.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { watchPulse } from './liveness-check.ts';
@@ -29,7 +31,9 @@ export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> 
   const own = Buffer.byteLength(socketPath) <= maxSocketPathBytes ? { socketPath } : {};
   const changed: { look: () => void } = { look: () => undefined };
   const link = await createSchedulerLink({ ...own, onTrouble: input.log.write, onChange: () => changed.look() });
-  const watch = watchScheduler(link.state, reports);
+  const { cluster } = life.session.registered();
+  const layout = layoutOf(life.bundle, cluster.name);
+  const watch = watchScheduler(() => byInstance(link.state(), layout), reports);
   changed.look = watch.look;
   try {
     await runLinked(life, setup, link);
@@ -42,7 +46,7 @@ export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> 
 async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Promise<void> {
   const { input, bundle, orders, reports, work, notify } = life;
   const { signal } = input.stopping;
-  const { schedulerClass, schedulerOptions } = bundle;
+  const { schedulerClass, schedulerOptions, workersPerInstance } = bundle;
   const command = schedulerProcess({
     ...life.place(setup),
     socketPath: link.socketPath,
@@ -55,6 +59,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
   });
   const running = await life.start(setup, command);
   let stopPulse = (): void => undefined;
+  let endExtra = (): Promise<void> => Promise.resolve();
   try {
     const greeted = running.orEnded(orFail('NO_HELLO', link.whenHello(helloTimeoutMs)));
     const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
@@ -62,7 +67,8 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
     await startJupyter(life, link);
     notify('started', 'dask', { address: hello.address });
-    orders.follow(createDrains({ link, notify: reports.drained, log: input.log, signal }));
+    if (bundle.extraWorkerOnScheduler) endExtra = keepExtraWorker(life, setup, hello.address);
+    orders.follow(createDrains({ link, workersPerInstance, notify: reports.drained, log: input.log, signal }));
     orders.follow(createAdaptiveTarget(link, signal));
     void relayDashboard(life, hello.httpPort);
     stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, notify: reports.unanswered });
@@ -70,7 +76,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
   } finally {
     stopPulse();
-    await life.end(running);
+    await Promise.all([endExtra(), life.end(running)]);
   }
 }
 

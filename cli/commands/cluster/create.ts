@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ClusterWaitOptions, CreateCluster, WorkerAmount } from '../../../sdk/client.ts';
-import { collect, parseDollars, parseTimeout, parseWorkerRange } from '../../arguments.ts';
+import { collect, parseDollars, parseTimeout, parseWorkerRange, parseWorkers } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
@@ -28,6 +28,8 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, 
   secretEnvFile?: string[];
   workerClass?: string;
   workerOptions?: Record<string, unknown>;
+  workersPerInstance?: number;
+  extraWorkerOnScheduler?: boolean;
   schedulerClass?: string;
   schedulerOptions?: Record<string, unknown>;
   idleTimeout?: string;
@@ -67,6 +69,8 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
     .option('--worker-class <name>', 'Python class of the workers, e.g. distributed.Worker')
     .option('--worker-options <json>', 'options of the worker class, as a JSON object', parseOptions)
+    .option('--workers-per-instance <n>', 'Dask workers that each worker instance runs (default: 1)', parseWorkers)
+    .option('--extra-worker-on-scheduler', "run one more worker, on the scheduler's instance")
     .option('--scheduler-class <name>', 'Python class of the scheduler, e.g. distributed.Scheduler')
     .option('--scheduler-options <json>', 'options of the scheduler class, as a JSON object', parseOptions)
     .option('--idle-timeout <duration>', 'end the cluster after this long without computation (default: 20 minutes)')
@@ -171,6 +175,8 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(workerClass !== undefined && { workerClass }),
     ...(workerOptions !== undefined && { workerOptions }),
+    ...(flags.workersPerInstance !== undefined && { workersPerInstance: flags.workersPerInstance }),
+    ...(flags.extraWorkerOnScheduler === true && { extraWorkerOnScheduler: true }),
     ...(schedulerClass !== undefined && { schedulerClass }),
     ...(schedulerOptions !== undefined && { schedulerOptions }),
     ...(idleTimeout !== undefined && { idleTimeout }),

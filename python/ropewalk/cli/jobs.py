@@ -1,4 +1,4 @@
-"""`ropewalk batch ...`, except `run`."""
+"""`ropewalk batch status`, `list`, `wait`, `logs` and `why`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from ropewalk import batch
 from ropewalk.batch.paths import pages
 from ropewalk.cli.errors import FAILED, OK
-from ropewalk.cli.formats import format_log_time, format_table
+from ropewalk.cli.formats import format_log_time
 from ropewalk.cli.job_views import (
     SORT_KEYS,
     describe_failures,
@@ -223,91 +223,4 @@ def why(job: int | str, output_format: str, **connection: Any) -> None:
     show_why(api.request("GET", f"/v1/jobs/{number_of_job(api, job)}/why"), output_format)
 
 
-_CANCEL = "Cancel a job: its tasks end, and its instances are released. With --task, only some of its tasks."
-
-
-@click.command("cancel", help=_CANCEL)
-@click.argument("job", type=REFERENCE)
-@option("--task", metavar="IDS", help="only these tasks, e.g. 3,7-9; the job goes on with the others")
-@with_connection
-def cancel(job: int | str, task: str | None, **connection: Any) -> None:
-    api = connect(**connection)
-    number = number_of_job(api, job)
-    if task is not None:
-        counts = api.request("POST", f"/v1/jobs/{number}/tasks/cancel", {"tasks": task})["tasks"]
-        output.out(f"Job {number}: {counts['cancelled']} of {counts['total']} tasks cancelled")
-        return
-    answer = api.request("POST", f"/v1/jobs/{number}/cancel")
-    if answer.get("endedAt") is not None:
-        output.out(f"Job {number} has ended: {answer['status']}")
-    else:
-        output.out(f"Job {number}: cancelling")
-        output.err(f"Wait for it:  ropewalk batch wait {number}")
-
-
-@click.command("retry", help="Run the failed tasks of an ended job again, with their ids, as a new job.")
-@click.argument("job", type=REFERENCE)
-@flag("--failed", help="the tasks that failed (the default)")
-@option("--memory", metavar="SIZE", help="memory of each instance: a factor such as 2x, or a size")
-@flag("--again", help="also while another job that runs the same failed tasks is open")
-@flag("--wait", help="wait until the new job has ended; exit code 1 unless every task is done")
-@with_connection
-@with_format
-def retry(job: int | str, **flags: Any) -> int:
-    api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
-    config = config_of(flags["api_url"], flags["token_file"])
-    of = number_of_job(api, job)
-    created = batch.retry(of, memory=flags["memory"], again=flags["again"], api_url=config.api_url, token=config.token)
-    for warning in created["warnings"]:
-        output.err(f"warning: {warning}")
-    number = created["number"]
-    text = f"Job {number} runs the failed tasks of job {of}"
-    if flags["wait"]:
-        output.err(text)
-        with until_interrupted(lambda: detached(number)):
-            return watch_job(api, number, flags["output_format"])
-    if flags["output_format"] == "json":
-        output.json(created)
-    else:
-        output.out(text)
-    output.err(f"Wait for it: ropewalk batch wait {number}")
-    return OK
-
-
-@click.command("files", help="List the files that the tasks of a job have left behind, or download them.")
-@click.argument("job", type=REFERENCE)
-@option("--download", metavar="DIRECTORY", help="download them into this directory instead")
-@with_connection
-@with_format
-def files(job: int | str, download: str | None, output_format: str, **connection: Any) -> None:
-    api = connect(**connection)
-    number = number_of_job(api, job)
-    with until_interrupted(lambda: "Interrupted. The files remain stored."):
-        if download is not None:
-            download_files(connection, number, download)
-            return
-        config = config_of(connection["api_url"], connection["token_file"])
-        listed = batch.list_files(number, api_url=config.api_url, token=config.token)
-        if output_format == "json":
-            output.json(listed)
-        elif not listed:
-            output.err(f"Job {number} has no stored files.")
-        else:
-            output.out(_format_files(listed))
-
-
-def _format_files(listed: Sequence[Any]) -> str:
-    """Names may have any character: those that would move the cursor are shown as Python does."""
-    rows = [
-        [
-            "" if one.get("task") is None else str(one["task"]),
-            str(one["bytes"]),
-            one["storedAt"],
-            one["path"] if one["path"].isprintable() else ascii(one["path"]),
-        ]
-        for one in listed
-    ]
-    return format_table([("Task", ">"), ("Bytes", ">"), ("Stored", "<"), ("Path", "<")], rows)
-
-
-COMMANDS = [status, list_jobs, wait, logs, why, files, cancel, retry]
+COMMANDS = [status, list_jobs, wait, logs, why]

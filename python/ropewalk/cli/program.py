@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, clusters, environments, jobs
+from ropewalk.cli import account, clusters, environments, job_actions, jobs
 from ropewalk.cli.run import run
 
 #: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
@@ -75,7 +75,7 @@ def create_program() -> click.Group:
     program = click.Group("ropewalk", help="Durable batch jobs and Dask clusters on your own VMs.")
     program = click.version_option(ropewalk.__version__, "--version", "-V", message="%(version)s")(program)
     groups = [
-        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS]),
+        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS, *job_actions.COMMANDS]),
         _group(
             "cluster",
             "Dask clusters: a scheduler and workers that run independently of your terminal.",
