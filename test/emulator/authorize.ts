@@ -6,12 +6,12 @@ import type { Asking } from './resource-needs.ts';
 
 /** @throws AwsError for the first permission that is missing, named in the message as AWS names it. */
 export function authorize(accessKeyId: string, asking: Asking): void {
-  const policies = asking.world.permissions.get(accessKeyId);
+  const policies = asking.account.permissions.get(accessKeyId);
   if (policies === undefined) return;
   const missing = needsOf(asking).find((need) => !allows(policies, need));
   if (missing === undefined) return;
   const message =
-    `User: arn:aws:iam::${asking.world.accountId}:user/${accessKeyId} is not authorized to perform: ${missing.action} ` +
+    `User: arn:aws:iam::${asking.account.accountId}:user/${accessKeyId} is not authorized to perform: ${missing.action} ` +
     `on resource: ${missing.arn} because no identity-based policy allows the ${missing.action} action`;
   if (asking.service === 'ec2') {
     throw new AwsError('UnauthorizedOperation', `You are not authorized to perform this operation. ${message}`, 403);

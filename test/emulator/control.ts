@@ -7,8 +7,8 @@ import { parsePolicy } from './policy.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
 import type { Instance } from './state.ts';
-import { createWorld } from './world.ts';
-import type { World } from './world.ts';
+import { createAccount } from './account.ts';
+import type { EmulatedAccount } from './account.ts';
 
 const region = z.string().default('us-east-1');
 const fault = z.object({
@@ -82,32 +82,37 @@ export interface SeenInstance {
   spotRequestTags: Record<string, string>;
 }
 
-export async function obey(world: World, signer: Signer, machines: Machines, raw: unknown): Promise<unknown> {
+export async function obey(
+  account: EmulatedAccount,
+  signer: Signer,
+  machines: Machines,
+  raw: unknown,
+): Promise<unknown> {
   const wanted = order.parse(raw);
   switch (wanted.op) {
     case 'capacity':
-      return setOrDelete(world.region(wanted.region).capacity, wanted.pool, wanted.instances);
+      return setOrDelete(account.region(wanted.region).capacity, wanted.pool, wanted.instances);
     case 'quota':
-      return setOrDelete(world.region(wanted.region).quotas, wanted.pool, wanted.vcpus);
+      return setOrDelete(account.region(wanted.region).quotas, wanted.pool, wanted.vcpus);
     case 'poolError': {
-      const { poolErrors } = world.region(wanted.region);
+      const { poolErrors } = account.region(wanted.region);
       if (wanted.error === null) poolErrors.delete(wanted.pool);
       else poolErrors.set(wanted.pool, wanted.error);
       return {};
     }
     case 'addresses':
-      for (const subnet of world.region(wanted.region).subnets)
+      for (const subnet of account.region(wanted.region).subnets)
         if (subnet.zone === wanted.zone) subnet.free = wanted.free;
       return {};
     case 'zone': {
-      const { zonesDown } = world.region(wanted.region);
+      const { zonesDown } = account.region(wanted.region);
       if (wanted.down) zonesDown.add(wanted.zone);
       else zonesDown.delete(wanted.zone);
       return {};
     }
     case 'fault': {
       const { code, message, status, ...rest } = wanted.fault;
-      world.faults.add({
+      account.faults.add({
         ...rest,
         ...(code === undefined ? {} : { code }),
         ...(message === undefined ? {} : { message }),
@@ -116,78 +121,78 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       return {};
     }
     case 'loseAnswers':
-      world.faults.loseAnswers(wanted.action, wanted.share, wanted.seed);
+      account.faults.loseAnswers(wanted.action, wanted.share, wanted.seed);
       return {};
     case 'throttle':
-      world.faults.throttle(wanted.on);
+      account.faults.throttle(wanted.on);
       return {};
     case 'repeatFleetsBare':
-      world.repeatsFleetsBare = wanted.on;
+      account.repeatsFleetsBare = wanted.on;
       return {};
     case 'clearFaults':
-      world.faults.clear();
+      account.faults.clear();
       return {};
     case 'delays':
-      world.delays.visibleMs = wanted.visibleMs ?? world.delays.visibleMs;
-      world.delays.visibleUpToMs = wanted.visibleUpToMs ?? 0;
-      world.delays.pendingMs = wanted.pendingMs ?? world.delays.pendingMs;
-      world.delays.shutdownMs = wanted.shutdownMs ?? world.delays.shutdownMs;
+      account.delays.visibleMs = wanted.visibleMs ?? account.delays.visibleMs;
+      account.delays.visibleUpToMs = wanted.visibleUpToMs ?? 0;
+      account.delays.pendingMs = wanted.pendingMs ?? account.delays.pendingMs;
+      account.delays.shutdownMs = wanted.shutdownMs ?? account.delays.shutdownMs;
       return {};
     case 'advance':
-      world.clock.advance(wanted.ms);
+      account.clock.advance(wanted.ms);
       return {};
     case 'mute':
-      world.muteNext = wanted.instances;
+      account.muteNext = wanted.instances;
       return {};
     case 'interrupt': {
-      const nowMs = world.clock.nowMs();
-      known(world, wanted.id).interruption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
+      const nowMs = account.clock.nowMs();
+      known(account, wanted.id).interruption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
       return {};
     }
     case 'rebalance':
-      known(world, wanted.id).rebalanceAtMs = world.clock.nowMs();
+      known(account, wanted.id).rebalanceAtMs = account.clock.nowMs();
       return {};
     case 'die': {
-      const instance = known(world, wanted.id);
-      world.end(instance, 'Server.InternalError', 'its host died');
+      const instance = known(account, wanted.id);
+      account.end(instance, 'Server.InternalError', 'its host died');
       await machines.kill(instance.id);
       return {};
     }
     case 'stop': {
-      const instance = known(world, wanted.id);
-      world.stop(instance);
+      const instance = known(account, wanted.id);
+      account.stop(instance);
       await machines.kill(instance.id);
       return {};
     }
     case 'keepVolume':
-      return keepVolume(world, known(world, wanted.id));
+      return keepVolume(account, known(account, wanted.id));
     case 'plant':
-      return plant(world, wanted);
+      return plant(account, wanted);
     case 'resources':
-      return seenResources(world);
+      return seenResources(account);
     case 'instances':
-      return everyInstance(wanted.role === undefined ? world : accountOf(world, wanted.role)).map((instance) =>
-        seen(instance, world.clock.nowMs()),
+      return everyInstance(wanted.role === undefined ? account : accountOf(account, wanted.role)).map((instance) =>
+        seen(instance, account.clock.nowMs()),
       );
     case 'ledger':
       return {
-        entries: world.ledger.entries(),
-        live: everyInstance(world)
-          .filter((instance) => isLive(instance, world.clock.nowMs()))
+        entries: account.ledger.entries(),
+        live: everyInstance(account)
+          .filter((instance) => isLive(instance, account.clock.nowMs()))
           .map(({ id }) => id),
       };
     case 'counts':
-      return world.faults.counts();
+      return account.faults.counts();
     case 'trust': {
       const { roleArn, externalId } = wanted;
-      const account = world.trusts.get(roleArn)?.world ?? createWorld(null, roleArn.split(':')[4] ?? '');
+      const other = account.trusts.get(roleArn)?.account ?? createAccount(null, roleArn.split(':')[4] ?? '');
       // What no request can name.
-      world.trusts.set(roleArn, { externalId: externalId ?? '\0', world: account });
+      account.trusts.set(roleArn, { externalId: externalId ?? '\0', account: other });
       return {};
     }
     case 'permit':
-      if (wanted.policies === null) world.permissions.delete(wanted.accessKeyId);
-      else world.permissions.set(wanted.accessKeyId, wanted.policies.map(parsePolicy));
+      if (wanted.policies === null) account.permissions.delete(wanted.accessKeyId);
+      else account.permissions.set(wanted.accessKeyId, wanted.policies.map(parsePolicy));
       return {};
     case 'identityKey':
       return { publicKey: signer.publicKey };
@@ -200,19 +205,20 @@ function setOrDelete(map: Map<string, number>, key: string, value: number | null
   return {};
 }
 
-function accountOf(world: World, role: string): World {
-  const found = world.trusts.get(role)?.world;
+function accountOf(account: EmulatedAccount, role: string): EmulatedAccount {
+  const found = account.trusts.get(role)?.account;
   if (found === undefined) throw new Error(`The emulator has no role ${role}`);
   return found;
 }
 
-function known(world: World, id: string): Instance {
-  const found = world.find(id);
+function known(account: EmulatedAccount, id: string): Instance {
+  const found = account.find(id);
   if (found === null) throw new Error(`The emulator has no instance ${id}`);
   return found;
 }
 
-const everyInstance = (world: World): Instance[] => world.regions().flatMap(({ instances }) => [...instances.values()]);
+const everyInstance = (account: EmulatedAccount): Instance[] =>
+  account.regions().flatMap(({ instances }) => [...instances.values()]);
 
 const seen = ({ id, type, zone, market, tags, data, clientToken, ...rest }: Instance, nowMs: number): SeenInstance => ({
   id,

@@ -1,7 +1,7 @@
 // Managed policies of the emulated IAM, and what all of its operations share.
 import { AwsError } from './aws-error.ts';
 import type { Params } from './params.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 import type { Xml } from './xml.ts';
 
 export interface Role {
@@ -43,7 +43,7 @@ const maxPolicyCharacters = 6_144;
 export const maxInlineCharacters = 10_240;
 
 export interface IamCall {
-  world: World;
+  account: EmulatedAccount;
   iam: Iam;
   params: Params;
 }
@@ -53,7 +53,7 @@ export type Answer = { [name: string]: Xml } | null;
 export const policyOperations: Record<string, (call: IamCall) => Answer> = {
   CreatePolicy: (call) => {
     const name = nameIn(call, 'PolicyName');
-    const arn = `arn:aws:iam::${call.world.accountId}:policy/${name}`;
+    const arn = `arn:aws:iam::${call.account.accountId}:policy/${name}`;
     if (call.iam.policies.has(arn)) throw exists('A policy called', name);
     const text = document(call, 'PolicyDocument', maxPolicyCharacters);
     const policy: Policy = { name, versions: new Map([['v1', text]]), made: 1, current: 'v1', tags: tagsIn(call) };

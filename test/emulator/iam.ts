@@ -17,23 +17,23 @@ import {
   tagsIn,
 } from './iam-policies.ts';
 import type { Answer, IamCall, Profile, Role } from './iam-policies.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 import { iamAnswer } from './xml.ts';
 import type { Xml } from './xml.ts';
 
 /** Whether instances can be launched with it. */
-export function hasProfile(world: World, name: string): boolean {
-  const found = world.iam.profiles.get(name);
-  return found !== undefined && found.role !== null && world.clock.nowMs() >= found.knownFromMs;
+export function hasProfile(account: EmulatedAccount, name: string): boolean {
+  const found = account.iam.profiles.get(name);
+  return found !== undefined && found.role !== null && account.clock.nowMs() >= found.knownFromMs;
 }
 
-export function callIam(world: World, params: Params, requestId: string): string {
+export function callIam(account: EmulatedAccount, params: Params, requestId: string): string {
   const action = params.text('Action') ?? '';
   const operation = operations[action];
   if (operation === undefined) {
     throw new AwsError('InvalidAction', `Could not find operation ${action} for version 2010-05-08`);
   }
-  return iamAnswer(action, requestId, operation({ world, iam: world.iam, params }));
+  return iamAnswer(action, requestId, operation({ account, iam: account.iam, params }));
 }
 
 const operations: Record<string, (call: IamCall) => Answer> = {
@@ -90,7 +90,7 @@ const operations: Record<string, (call: IamCall) => Answer> = {
   CreateInstanceProfile: (call) => {
     const name = nameIn(call, 'InstanceProfileName');
     if (call.iam.profiles.has(name)) throw exists('Instance Profile', name);
-    const knownFromMs = call.world.clock.nowMs() + call.world.delays.visibleMs;
+    const knownFromMs = call.account.clock.nowMs() + call.account.delays.visibleMs;
     const profile: Profile = { name, role: null, tags: tagsIn(call), knownFromMs };
     call.iam.profiles.set(name, profile);
     return { InstanceProfile: shownProfile(call, profile) };
@@ -153,9 +153,9 @@ function profileOf(call: IamCall): Profile {
   return found;
 }
 
-const shownRole = ({ world }: IamCall, { name, trust, tags, path }: Role): Xml => ({
+const shownRole = ({ account }: IamCall, { name, trust, tags, path }: Role): Xml => ({
   ...{ Path: path, RoleName: name, RoleId: `AROA${hexId('x').slice(2).toUpperCase()}`, CreateDate: since },
-  Arn: `arn:aws:iam::${world.accountId}:role${path}${name}`,
+  Arn: `arn:aws:iam::${account.accountId}:role${path}${name}`,
   AssumeRolePolicyDocument: encodeURIComponent(trust),
   Tags: shownTags(tags),
 });
@@ -164,7 +164,7 @@ function shownProfile(call: IamCall, { name, role, tags }: Profile): Xml {
   const found = role === null ? undefined : call.iam.roles.get(role);
   return {
     ...{ Path: '/', InstanceProfileName: name, InstanceProfileId: `AIPA${name}`, CreateDate: since },
-    Arn: `arn:aws:iam::${call.world.accountId}:instance-profile/${name}`,
+    Arn: `arn:aws:iam::${call.account.accountId}:instance-profile/${name}`,
     Roles: found === undefined ? [] : [shownRole(call, found)],
     Tags: shownTags(tags),
   };

@@ -1,39 +1,49 @@
-// The metadata service of each instance, version 2 only: `/imds/{instance}/latest/...`. An agent is told its own address
-// of it where a real one would use 169.254.169.254.
+// The metadata service of each instance, version 2 only: `/imds/{instance}/latest/...`. Each agent gets its own address
+// of it instead of 169.254.169.254.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Signer } from './identity.ts';
 import type { Instance } from './state.ts';
 import { stateAt } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 
 const sessions = new Map<string, { instance: string; untilMs: number }>();
 
-export function serveImds(world: World, signer: Signer, request: IncomingMessage, response: ServerResponse): void {
+export function serveImds(
+  account: EmulatedAccount,
+  signer: Signer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const [, , id = '', ...rest] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
   const path = rest.join('/');
-  const instance = world.find(id);
-  if (instance === null || stateAt(instance, world.clock.nowMs()) === 'terminated') return reply(response, 404, '');
-  if (request.method === 'PUT' && path === 'latest/api/token') return giveToken(world, instance, request, response);
+  const instance = account.find(id);
+  if (instance === null || stateAt(instance, account.clock.nowMs()) === 'terminated') return reply(response, 404, '');
+  if (request.method === 'PUT' && path === 'latest/api/token') return giveToken(account, instance, request, response);
   const session = sessions.get(String(request.headers['x-aws-ec2-metadata-token'] ?? ''));
-  if (session?.instance !== id || session.untilMs < world.clock.nowMs()) return reply(response, 401, '');
-  const value = read(world, signer, instance, path);
+  if (session?.instance !== id || session.untilMs < account.clock.nowMs()) return reply(response, 401, '');
+  const value = read(account, signer, instance, path);
   return value === null ? reply(response, 404, '') : reply(response, 200, value);
 }
 
-function giveToken(world: World, instance: Instance, request: IncomingMessage, response: ServerResponse): void {
+function giveToken(
+  account: EmulatedAccount,
+  instance: Instance,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const seconds = Number(request.headers['x-aws-ec2-metadata-token-ttl-seconds']);
   if (!(seconds >= 1 && seconds <= 21_600)) return reply(response, 400, '');
   const token = randomBytes(32).toString('base64url');
-  sessions.set(token, { instance: instance.id, untilMs: world.clock.nowMs() + seconds * 1000 });
+  sessions.set(token, { instance: instance.id, untilMs: account.clock.nowMs() + seconds * 1000 });
   return reply(response, 200, token);
 }
 
-function read(world: World, signer: Signer, instance: Instance, path: string): string | null {
-  const nowMs = world.clock.nowMs();
-  const region = world.regions().find((each) => each.instances.has(instance.id))?.name ?? '';
-  const document = (): string => signer.document(instance, region, world.accountId);
+function read(account: EmulatedAccount, signer: Signer, instance: Instance, path: string): string | null {
+  const nowMs = account.clock.nowMs();
+  const region = account.regions().find((each) => each.instances.has(instance.id))?.name ?? '';
+  const document = (): string => signer.document(instance, region, account.accountId);
   switch (path) {
     case 'latest/user-data':
       return instance.data.userData === '' ? null : Buffer.from(instance.data.userData, 'base64').toString();

@@ -28,7 +28,7 @@ function fleetNeeds(asking: Asking): Need[] {
 
 /** `from` names the launch template, if any; `places` the subnets. */
 function runNeeds(asking: Asking, from: Params, places: readonly Params[]): Need[] {
-  const { params, region, world } = asking;
+  const { params, region, account } = asking;
   const named = from.at('LaunchTemplate').isEmpty ? from : from.at('LaunchTemplate');
   const template = named.text('LaunchTemplateId') ?? named.text('LaunchTemplateName');
   const found = [...region.templates.values()].find(({ id, name }) => id === template || name === template);
@@ -42,7 +42,7 @@ function runNeeds(asking: Asking, from: Params, places: readonly Params[]): Need
   const isSpot =
     params.at('TargetCapacitySpecification').text('DefaultTargetCapacityType') === 'spot' ||
     params.at('InstanceMarketOptions').text('MarketType') === 'spot';
-  const role = data.profile === null ? null : (world.iam.profiles.get(data.profile)?.role ?? data.profile);
+  const role = data.profile === null ? null : (account.iam.profiles.get(data.profile)?.role ?? data.profile);
   return [
     ...(template === null ? [] : existing(asking, 'launch-template', template)),
     need('ec2', asking.action, ec2Arn(asking, 'image', data.imageId ?? '')),
@@ -55,7 +55,7 @@ function runNeeds(asking: Asking, from: Params, places: readonly Params[]): Need
     ...(role === null
       ? []
       : [
-          need('iam', 'PassRole', `arn:aws:iam::${world.accountId}:role/${role}`, {
+          need('iam', 'PassRole', `arn:aws:iam::${account.accountId}:role/${role}`, {
             'iam:PassedToService': 'ec2.amazonaws.com',
           }),
         ]),

@@ -20,7 +20,7 @@ export interface Ledger {
   entries(): readonly LedgerEntry[];
 }
 
-/** With a path, each entry is also a line of that file, written before anybody hears of it. */
+/** With a path, each entry is also a line of that file, written before any answer shows it. */
 export function createLedger(path: string | null): Ledger {
   const entries: LedgerEntry[] = [];
   return {

@@ -13,7 +13,7 @@ import { processesOfInstance, scanProcesses, startTimeOf } from '../../providers
 import type { ProcessIdentity } from '../../providers/local/processes.ts';
 import type { Instance } from './state.ts';
 import { fixedRules, stateAt } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 
 export interface MachineOptions {
   /** What boots: its environment gets AWS_EC2_METADATA_SERVICE_ENDPOINT and ROPEWALK_INSTANCE. */
@@ -33,9 +33,9 @@ const tickMs = 50;
 /** What a shutdown waits for a machine's services. */
 const graceMs = 5_000;
 
-export function createMachines(world: World, url: () => string, options: MachineOptions | null): Machines {
+export function createMachines(account: EmulatedAccount, url: () => string, options: MachineOptions | null): Machines {
   const running = new Map<string, ChildProcess>();
-  /** By pid alone, a machine that ended long ago would be taken for whoever has its first process's number now. */
+  /** By pid alone, a machine that ended long ago would be mistaken for the process that has its first process's number now. */
   const begun = new Map<string, Promise<string | null>>();
 
   const boot = (instance: Instance): void => {
@@ -60,9 +60,9 @@ export function createMachines(world: World, url: () => string, options: Machine
     running.set(instance.id, child);
     if (child.pid !== undefined) begun.set(instance.id, startTimeOf(child.pid));
     child.once('exit', () => {
-      if (instance.stop === null) world.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended');
+      if (instance.stop === null) account.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended');
     });
-    child.once('error', () => world.end(instance, 'Server.InternalError', 'its boot command could not be started'));
+    child.once('error', () => account.end(instance, 'Server.InternalError', 'its boot command could not be started'));
   };
 
   const kill = async (id: string): Promise<void> => {
@@ -82,7 +82,7 @@ export function createMachines(world: World, url: () => string, options: Machine
     }
   };
 
-  /** The system of a machine that is asked to end tells its services first; one whose host dies tells nobody. */
+  /** A machine that shuts down sends SIGTERM to its services first; one whose host dies does not. */
   const shutDown = async (instance: Instance, end: NonNullable<Instance['end']>): Promise<void> => {
     const child = running.get(instance.id);
     if (child === undefined) return;
@@ -93,19 +93,19 @@ export function createMachines(world: World, url: () => string, options: Machine
       await Promise.race([exited, sleep(graceMs, undefined, { ref: false })]);
     }
     await kill(instance.id);
-    end.goneAtMs = Math.max(world.clock.nowMs(), end.atMs + world.delays.shutdownMs);
+    end.goneAtMs = Math.max(account.clock.nowMs(), end.atMs + account.delays.shutdownMs);
   };
-  world.hooks.ended = (instance) => {
+  account.hooks.ended = (instance) => {
     if (instance.end !== null) void shutDown(instance, instance.end);
   };
-  const firewall = options === null ? null : createFirewall(() => hostsOf(world));
+  const firewall = options === null ? null : createFirewall(() => hostsOf(account));
   const timer = setInterval(() => {
     firewall?.apply();
-    const nowMs = world.clock.nowMs();
-    for (const region of world.regions()) {
+    const nowMs = account.clock.nowMs();
+    for (const region of account.regions()) {
       for (const instance of region.instances.values()) {
         if (instance.interruption !== null && nowMs >= instance.interruption.atMs) {
-          world.end(instance, 'Server.SpotInstanceTermination', 'spot interruption');
+          account.end(instance, 'Server.SpotInstanceTermination', 'spot interruption');
         }
         if (stateAt(instance, nowMs) === 'running') boot(instance);
       }
@@ -123,10 +123,10 @@ export function createMachines(world: World, url: () => string, options: Machine
 }
 
 /** Running instances, with the rules of each security group that they have now. */
-const hostsOf = (world: World): FirewallHost[] =>
-  world.regions().flatMap(({ instances, groups }) =>
+const hostsOf = (account: EmulatedAccount): FirewallHost[] =>
+  account.regions().flatMap(({ instances, groups }) =>
     [...instances.values()]
-      .filter((instance) => stateAt(instance, world.clock.nowMs()) === 'running')
+      .filter((instance) => stateAt(instance, account.clock.nowMs()) === 'running')
       .map(({ privateIp, publicIp, data }) => {
         const rules = data.securityGroups.flatMap((id) => fixedRules[id] ?? groups.get(id)?.rules ?? []);
         return { privateIp, publicIp, rules };

@@ -16,7 +16,7 @@ import {
 } from './resource-needs.ts';
 
 export function needsOf(asking: Asking): Need[] {
-  const { service, action, region, world, body } = asking;
+  const { service, action, region, account, body } = asking;
   switch (service) {
     case 'ec2':
       return ec2Needs(asking);
@@ -32,7 +32,7 @@ export function needsOf(asking: Asking): Need[] {
         need(
           'logs',
           action,
-          `arn:aws:logs:${region.name}:${world.accountId}:log-group:${jsonText(body, 'logGroupName')}`,
+          `arn:aws:logs:${region.name}:${account.accountId}:log-group:${jsonText(body, 'logGroupName')}`,
         ),
       ];
     default:
@@ -106,8 +106,8 @@ function createNeeds(asking: Asking, kind: Kind): Need[] {
   ];
 }
 
-function iamNeeds({ action, params, world }: Asking): Need[] {
-  const arn = (kind: string, name: string): string => `arn:aws:iam::${world.accountId}:${kind}/${name}`;
+function iamNeeds({ action, params, account }: Asking): Need[] {
+  const arn = (kind: string, name: string): string => `arn:aws:iam::${account.accountId}:${kind}/${name}`;
   const [role, profile] = [params.text('RoleName'), params.text('InstanceProfileName')];
   const policy =
     params.text('PolicyArn') ?? (action === 'CreatePolicy' ? arn('policy', params.text('PolicyName') ?? '') : null);

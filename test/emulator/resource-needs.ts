@@ -2,10 +2,10 @@
 import type { Need } from './policy.ts';
 import type { Params } from './params.ts';
 import type { Region } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 
 export interface Asking {
-  world: World;
+  account: EmulatedAccount;
   region: Region;
   service: string;
   action: string;
@@ -47,8 +47,8 @@ export function existing(asking: Asking, kind: Kind, id: string): Need[] {
   return tags === null ? [] : [need('ec2', asking.action, ec2Arn(asking, kind, id), tagContext(tags))];
 }
 
-export const ec2Arn = ({ region, world }: Asking, kind: string, id: string): string =>
-  `arn:aws:ec2:${region.name}:${kind === 'image' ? '' : world.accountId}:${kind}/${id}`;
+export const ec2Arn = ({ region, account }: Asking, kind: string, id: string): string =>
+  `arn:aws:ec2:${region.name}:${kind === 'image' ? '' : account.accountId}:${kind}/${id}`;
 
 export function tagsFor(params: Params, kind: string): Record<string, string> {
   const given = params.items('TagSpecification').filter((each) => each.text('ResourceType') === kind);

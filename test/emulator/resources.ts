@@ -1,7 +1,7 @@
 // What a cloud keeps besides instances, as tests plant it and count it: launch templates and volumes.
 import { hexId, volumeStateAt } from './state.ts';
 import type { Instance, Region, TemplateData } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 
 export interface SeenResource {
   id: string;
@@ -13,8 +13,8 @@ export interface SeenResource {
 }
 
 /** As if its mapping had never asked for it to go along. */
-export function keepVolume(world: World, instance: Instance): object {
-  for (const { volumes } of world.regions()) {
+export function keepVolume(account: EmulatedAccount, instance: Instance): object {
+  for (const { volumes } of account.regions()) {
     const volume = volumes.get(instance.volumeId);
     if (volume !== undefined) volume.deleteOnTermination = false;
   }
@@ -23,13 +23,13 @@ export function keepVolume(world: World, instance: Instance): object {
 
 /** With whatever tags, and as old as a test needs it. */
 export function plant(
-  world: World,
+  account: EmulatedAccount,
   wanted: { region: string; kind: SeenResource['kind'] | 'instance'; tags: Record<string, string>; ageMs: number },
 ): { id: string } {
   const { kind, tags } = wanted;
-  const region = world.region(wanted.region);
-  const createdAtMs = world.clock.nowMs() - wanted.ageMs;
-  if (kind === 'instance') return { id: plantInstance(world, region, tags, createdAtMs) };
+  const region = account.region(wanted.region);
+  const createdAtMs = account.clock.nowMs() - wanted.ageMs;
+  if (kind === 'instance') return { id: plantInstance(account, region, tags, createdAtMs) };
   if (kind === 'launch template') {
     const id = hexId('lt');
     region.templates.set(id, { id, name: `planted-${id}`, data: nothing, tags, createdAtMs });
@@ -54,9 +54,14 @@ export function plant(
   return { id };
 }
 
-function plantInstance(world: World, region: Region, tags: Record<string, string>, createdAtMs: number): string {
+function plantInstance(
+  account: EmulatedAccount,
+  region: Region,
+  tags: Record<string, string>,
+  createdAtMs: number,
+): string {
   const zone = region.zones[0] ?? '';
-  const instance = world.launch(region, {
+  const instance = account.launch(region, {
     ...{ type: 'm6i.large', zone, market: 'on-demand', subnet: region.subnets[0]?.id ?? '', data: nothing },
     ...{ tags, volumeTags: tags, reservation: hexId('r'), clientToken: '', fleet: null },
   });
@@ -66,9 +71,9 @@ function plantInstance(world: World, region: Region, tags: Record<string, string
   return instance.id;
 }
 
-export function seenResources(world: World): SeenResource[] {
-  const nowMs = world.clock.nowMs();
-  return world.regions().flatMap(({ templates, volumes, groups }) => [
+export function seenResources(account: EmulatedAccount): SeenResource[] {
+  const nowMs = account.clock.nowMs();
+  return account.regions().flatMap(({ templates, volumes, groups }) => [
     ...[...groups.values()].map(({ id, tags, rules }) => {
       return { id, kind: 'security group', state: 'available', tags, rules } as const;
     }),

@@ -20,8 +20,8 @@ import { readParams } from './params.ts';
 import { callServiceQuotas } from './service-quotas.ts';
 import { callSsm } from './ssm.ts';
 import { callSts, sessionKey } from './sts.ts';
-import { createWorld } from './world.ts';
-import type { World } from './world.ts';
+import { createAccount } from './account.ts';
+import type { EmulatedAccount } from './account.ts';
 import { ec2Error, stsError } from './xml.ts';
 
 export interface EmulatorServer {
@@ -37,20 +37,20 @@ export interface EmulatorOptions {
 }
 
 export async function serveEmulator(options: EmulatorOptions): Promise<EmulatorServer> {
-  const world = createWorld(options.ledgerPath);
+  const account = createAccount(options.ledgerPath);
   const signer = createSigner();
   const address = { url: '' };
-  const machines = createMachines(world, () => address.url, options.machines);
+  const machines = createMachines(account, () => address.url, options.machines);
   const server = createServer((request, response) => {
-    if (request.url?.startsWith('/imds/')) return serveImds(world, signer, request, response);
+    if (request.url?.startsWith('/imds/')) return serveImds(account, signer, request, response);
     if (request.url === '/_control') {
-      control(request, (order) => obey(world, signer, machines, order)).then(
+      control(request, (order) => obey(account, signer, machines, order)).then(
         (answer) => json(response, 200, answer),
         (error: unknown) => json(response, 400, { message: String(error) }),
       );
       return;
     }
-    void serveApi(world, request, response);
+    void serveApi(account, request, response);
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   address.url = `http://127.0.0.1:${portOf(server.address())}`;
@@ -68,7 +68,7 @@ async function control(request: IncomingMessage, carryOut: (order: unknown) => P
   return carryOut(JSON.parse(await text(request)));
 }
 
-async function serveApi(main: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveApi(main: EmulatedAccount, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const requestId = randomUUID();
   const body = await text(request);
   const { service, region: regionName, accessKeyId } = scopeOf(request);
@@ -76,12 +76,12 @@ async function serveApi(main: World, request: IncomingMessage, response: ServerR
   const params = readParams(body);
   const action = target === '' ? (params.text('Action') ?? '') : (target.split('.').at(-1) ?? '');
   try {
-    const world = accountOf(main, accessKeyId);
+    const account = accountOf(main, accessKeyId);
     const fate = main.faults.next(action);
     if (fate === 'cut') return void request.socket.destroy();
-    const region = world.region(regionName);
-    authorize(accessKeyId, { world, region, service, action, params, body });
-    const answer = await perform(world, service, region, action, params, body, requestId);
+    const region = account.region(regionName);
+    authorize(accessKeyId, { account, region, service, action, params, body });
+    const answer = await perform(account, service, region, action, params, body, requestId);
     if (fate === 'lose') return void request.socket.destroy();
     response.writeHead(200, { 'content-type': answer.type, 'x-amzn-requestid': requestId }).end(answer.text);
   } catch (error) {
@@ -90,22 +90,22 @@ async function serveApi(main: World, request: IncomingMessage, response: ServerR
 }
 
 async function perform(
-  world: World,
+  account: EmulatedAccount,
   service: string,
-  region: ReturnType<World['region']>,
+  region: ReturnType<EmulatedAccount['region']>,
   action: string,
   params: ReturnType<typeof readParams>,
   body: string,
   requestId: string,
 ): Promise<{ type: string; text: string }> {
-  const nowMs = world.clock.nowMs();
+  const nowMs = account.clock.nowMs();
   switch (service) {
     case 'ec2':
-      return { type: xmlType, text: callEc2(world, region, params, requestId) };
+      return { type: xmlType, text: callEc2(account, region, params, requestId) };
     case 'sts':
-      return { type: xmlType, text: callSts(world, params, requestId) };
+      return { type: xmlType, text: callSts(account, params, requestId) };
     case 'iam':
-      return { type: xmlType, text: callIam(world, params, requestId) };
+      return { type: xmlType, text: callIam(account, params, requestId) };
     case 'servicequotas':
       return { type: jsonType, text: JSON.stringify(callServiceQuotas(region, action, JSON.parse(body))) };
     case 'ssm':
@@ -118,8 +118,8 @@ async function perform(
 }
 
 /** By the access key: that of a session in another account, or any other. */
-const accountOf = (main: World, accessKeyId: string): World =>
-  [...main.trusts.values()].find(({ world }) => sessionKey(world.accountId) === accessKeyId)?.world ?? main;
+const accountOf = (main: EmulatedAccount, accessKeyId: string): EmulatedAccount =>
+  [...main.trusts.values()].find(({ account }) => sessionKey(account.accountId) === accessKeyId)?.account ?? main;
 
 /** `Credential=KEY/20260101/us-east-1/ec2/aws4_request` */
 function scopeOf(request: IncomingMessage): { service: string; region: string; accessKeyId: string } {

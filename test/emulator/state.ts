@@ -1,5 +1,5 @@
 // What the emulated cloud holds. Time-dependent states (pending, running, terminated) are not stored but follow from times,
-// so moving the clock moves the world.
+// so advancing the clock advances every state.
 import { randomBytes } from 'node:crypto';
 
 export type Market = 'on-demand' | 'spot';
@@ -90,7 +90,7 @@ export interface Instance {
   /** When describe first shows it. */
   visibleFromMs: number;
   runningFromMs: number;
-  /** By somebody other than us: its volume stays, and is paid for. */
+  /** Stopped from outside: its volume stays, and is billed. */
   stop: { atMs: number; stoppedAtMs: number } | null;
   end: { atMs: number; goneAtMs: number; code: string } | null;
   interruption: { noticeAtMs: number; atMs: number } | null;
@@ -148,7 +148,7 @@ export interface Region {
   /** `type/zone/market` -> how many fit at the same time; without an entry there is no bound. */
   capacity: Map<string, number>;
   zonesDown: Set<string>;
-  /** `type/zone/market` -> what a fleet is told of that pool, whatever it could give. */
+  /** `type/zone/market` -> the error that a fleet gets for that pool, whatever its capacity. */
   poolErrors: Map<string, { code: string; message: string }>;
   /** `standard/on-demand` and the like -> vCPUs at the same time. */
   quotas: Map<string, number>;

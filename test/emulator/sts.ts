@@ -1,35 +1,35 @@
 import { AwsError } from './aws-error.ts';
 import type { Params } from './params.ts';
-import type { World } from './world.ts';
+import type { EmulatedAccount } from './account.ts';
 import { stsAnswer } from './xml.ts';
 
 /** The access key of a session in an account. */
-export const sessionKey = (account: string): string => `ASIA${account}`;
+export const sessionKey = (accountId: string): string => `ASIA${accountId}`;
 
-export function callSts(world: World, params: Params, requestId: string): string {
+export function callSts(account: EmulatedAccount, params: Params, requestId: string): string {
   const action = params.text('Action') ?? '';
   if (action === 'GetCallerIdentity') {
     return stsAnswer(action, requestId, {
       UserId: 'AIDAEMULATOR',
-      Account: world.accountId,
-      Arn: `arn:aws:iam::${world.accountId}:user/emulator`,
+      Account: account.accountId,
+      Arn: `arn:aws:iam::${account.accountId}:user/emulator`,
     });
   }
   if (action === 'AssumeRole') {
     const role = params.text('RoleArn') ?? '';
-    const account = role.split(':')[4] ?? '';
-    const trust = world.trusts.get(role);
-    if (account !== world.accountId && (trust === undefined || trust.externalId !== params.text('ExternalId'))) {
-      const message = `User: arn:aws:iam::${world.accountId}:user/emulator is not authorized to perform: sts:AssumeRole on resource: ${role}`;
+    const accountId = role.split(':')[4] ?? '';
+    const trust = account.trusts.get(role);
+    if (accountId !== account.accountId && (trust === undefined || trust.externalId !== params.text('ExternalId'))) {
+      const message = `User: arn:aws:iam::${account.accountId}:user/emulator is not authorized to perform: sts:AssumeRole on resource: ${role}`;
       throw new AwsError('AccessDenied', message, 403);
     }
     const session = params.text('RoleSessionName') ?? '';
     return stsAnswer(action, requestId, {
       Credentials: {
-        AccessKeyId: sessionKey(account),
+        AccessKeyId: sessionKey(accountId),
         SecretAccessKey: 'emulated',
         SessionToken: 'emulated',
-        Expiration: new Date(world.clock.nowMs() + 3_600_000).toISOString(),
+        Expiration: new Date(account.clock.nowMs() + 3_600_000).toISOString(),
       },
       AssumedRoleUser: { AssumedRoleId: `AROAEMULATOR:${session}`, Arn: `${role}/${session}` },
     });
@@ -41,7 +41,7 @@ export function callSts(world: World, params: Params, requestId: string): string
         AccessKeyId: `ASIA${requestId.slice(0, 8)}`,
         SecretAccessKey: `session-secret-${requestId}`,
         SessionToken: `session-token-${requestId}`,
-        Expiration: new Date(world.clock.nowMs() + seconds * 1000).toISOString(),
+        Expiration: new Date(account.clock.nowMs() + seconds * 1000).toISOString(),
       },
     });
   }

@@ -57,6 +57,6 @@ export const instanceTypes: ReadonlyMap<string, InstanceType> = new Map(
   }),
 );
 
-/** Spot costs about a third here; which third does not matter to anybody. */
+/** Spot costs about a third here; the exact share does not matter. */
 export const priceOf = (type: InstanceType, market: 'on-demand' | 'spot'): number =>
   market === 'spot' ? type.pricePerHour * 0.35 : type.pricePerHour;

@@ -45,6 +45,7 @@ export const cleanFolders: readonly string[] = [
   'test/dev/',
   'test/domain/',
   'test/ec2/',
+  'test/emulator/',
   'test/environment/',
   'test/fuzz.ts',
   'test/images/',

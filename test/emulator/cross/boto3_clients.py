@@ -32,7 +32,7 @@ ours = [{"Name": "tag:ropewalk:cluster", "Values": ["7"]}]
 
 
 def refused(call, **arguments):
-    """The code and the status with which a call is refused, as boto3 tells them."""
+    """The code and the status with which a call is refused, as boto3 reports them."""
     try:
         call(**arguments)
     except ClientError as error:

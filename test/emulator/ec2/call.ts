@@ -1,11 +1,11 @@
 // What an EC2 operation of the emulator is given, and how its answer is made.
 import type { Params } from '../params.ts';
 import type { Region } from '../state.ts';
-import type { World } from '../world.ts';
+import type { EmulatedAccount } from '../account.ts';
 import type { Xml } from '../xml.ts';
 
 export interface Call {
-  world: World;
+  account: EmulatedAccount;
   region: Region;
   params: Params;
   nowMs: number;

@@ -6,8 +6,8 @@ import type { Xml } from '../xml.ts';
 import { matches, page } from './call.ts';
 import type { Operation } from './call.ts';
 
-export const describeRegions: Operation = ({ world, region }) => {
-  const names = new Set([region.name, ...world.regions().map(({ name }) => name)]);
+export const describeRegions: Operation = ({ account, region }) => {
+  const names = new Set([region.name, ...account.regions().map(({ name }) => name)]);
   return { regionInfo: [...names].map((regionName) => ({ regionName, optInStatus: 'opt-in-not-required' })) };
 };
 

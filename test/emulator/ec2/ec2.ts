@@ -2,7 +2,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { Params } from '../params.ts';
 import type { Region } from '../state.ts';
-import type { World } from '../world.ts';
+import type { EmulatedAccount } from '../account.ts';
 import { ec2Answer } from '../xml.ts';
 import type { Operation } from './call.ts';
 import { checkRequest } from './checks.ts';
@@ -90,7 +90,7 @@ const operations: Record<string, Operation> = {
   TerminateInstances: terminateInstances,
 };
 
-export function callEc2(world: World, region: Region, params: Params, requestId: string): string {
+export function callEc2(account: EmulatedAccount, region: Region, params: Params, requestId: string): string {
   const action = params.text('Action') ?? '';
   if (action === 'DescribeFleetInstances') {
     throw new AwsError('Unsupported', 'DescribeFleetInstances is not supported for fleets of type instant.');
@@ -99,7 +99,7 @@ export function callEc2(world: World, region: Region, params: Params, requestId:
   if (operation === undefined)
     throw new AwsError('InvalidAction', `The action ${action} is not valid for this web service.`);
   checkRequest(action, params);
-  const call = { world, region, params, nowMs: world.clock.nowMs() };
+  const call = { account, region, params, nowMs: account.clock.nowMs() };
   if (params.text('DryRun') === 'true') {
     if (action === 'RunInstances') requestedRun(call);
     throw new AwsError('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.', 412);
@@ -109,7 +109,9 @@ export function callEc2(world: World, region: Region, params: Params, requestId:
   if (token === null) return answer();
   const isRepeat = region.tokens.has(`${action} ${token}`);
   const text = once(region, `${action} ${token}`, params.content(['ClientToken']), answer);
-  return isRepeat && world.repeatsFleetsBare ? text.replace(/<(fleetInstanceSet|errorSet)>.*<\/\1>/gs, '<$1/>') : text;
+  return isRepeat && account.repeatsFleetsBare
+    ? text.replace(/<(fleetInstanceSet|errorSet)>.*<\/\1>/gs, '<$1/>')
+    : text;
 }
 
 /** The same token with the same content is answered as it was; what failed as a whole may be tried again. */

@@ -39,12 +39,12 @@ export const terminateInstances: Operation = (call) => {
   if (unknown.length > 0) throw notFound(unknown);
   const found = ids.flatMap((id) => call.region.instances.get(id) ?? []);
   const before = found.map((instance) => stateAt(instance, call.nowMs));
-  for (const instance of found) call.world.end(instance, 'Client.UserInitiatedShutdown', 'TerminateInstances');
+  for (const instance of found) call.account.end(instance, 'Client.UserInitiatedShutdown', 'TerminateInstances');
   return {
     instancesSet: found.map((instance, at) => ({
       instanceId: instance.id,
       // After the end, which came later than the call began.
-      currentState: shownState(stateAt(instance, call.world.clock.nowMs())),
+      currentState: shownState(stateAt(instance, call.account.clock.nowMs())),
       previousState: shownState(before[at] ?? 'running'),
     })),
   };
@@ -60,7 +60,7 @@ export const getConsoleOutput: Operation = (call) => {
 export function shownReservation(call: Call, instances: Instance[]): { [name: string]: Xml } {
   return {
     reservationId: instances[0]?.reservation ?? '',
-    ownerId: call.world.accountId,
+    ownerId: call.account.accountId,
     groupSet: [],
     instancesSet: instances.map((instance) => shown(call, instance)),
   };
@@ -87,7 +87,7 @@ function shown(call: Call, instance: Instance): Xml {
     iamInstanceProfile:
       instance.data.profile === null
         ? null
-        : { arn: `arn:aws:iam::${call.world.accountId}:instance-profile/${instance.data.profile}` },
+        : { arn: `arn:aws:iam::${call.account.accountId}:instance-profile/${instance.data.profile}` },
     instanceLifecycle: instance.market === 'spot' ? 'spot' : null,
     clientToken: instance.clientToken,
     metadataOptions: { httpTokens: instance.data.httpTokens, state: 'applied' },

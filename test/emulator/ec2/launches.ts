@@ -216,7 +216,7 @@ function launch(call: Call, pool: Pool, count: number, data: TemplateData, fleet
     clientToken,
     fleet,
   };
-  return Array.from({ length: count }, () => call.world.launch(call.region, wanted));
+  return Array.from({ length: count }, () => call.account.launch(call.region, wanted));
 }
 
 const shownPool = (pool: Pool, template: string): Xml => ({

@@ -168,7 +168,7 @@ export const created = (
 ): { id: string; tags: Record<string, string>; shownFromMs: number } => ({
   id: hexId(prefix),
   tags: readTags(call, type),
-  shownFromMs: call.nowMs + call.world.delays.visibleMs,
+  shownFromMs: call.nowMs + call.account.delays.visibleMs,
 });
 
 export const inUse = (message: string): AwsError => new AwsError('DependencyViolation', message);
@@ -183,7 +183,7 @@ export function tagValues(tags: Record<string, string>, name: string): string[] 
 
 const shownVpc = (call: Call, { id, cidr, isDefault, tags }: Vpc): Xml => ({
   vpcId: id,
-  ownerId: call.world.accountId,
+  ownerId: call.account.accountId,
   state: 'available',
   cidrBlock: cidr,
   instanceTenancy: 'default',
@@ -193,7 +193,7 @@ const shownVpc = (call: Call, { id, cidr, isDefault, tags }: Vpc): Xml => ({
 
 const shownGateway = (call: Call, { id, vpc, tags }: Gateway): Xml => ({
   internetGatewayId: id,
-  ownerId: call.world.accountId,
+  ownerId: call.account.accountId,
   attachmentSet: vpc === null ? [] : [{ vpcId: vpc, state: 'available' }],
   tagSet: tagSet(tags),
 });

@@ -105,7 +105,7 @@ function tableOf(call: Call, id: string): RouteTable {
 
 const shown = (call: Call, { id, vpc, isMain, routes, subnets, tags }: RouteTable): Xml => ({
   routeTableId: id,
-  ownerId: call.world.accountId,
+  ownerId: call.account.accountId,
   vpcId: vpc,
   routeSet: [...routes].map(([destinationCidrBlock, gatewayId]) => ({
     ...{ destinationCidrBlock, gatewayId },

@@ -20,7 +20,7 @@ export const createSecurityGroup: Operation = (call) => {
     throw new AwsError('InvalidGroup.Duplicate', `The security group '${name}' already exists for VPC '${vpc}'`);
   }
   const tags = readTags(call, 'security-group');
-  const shownFromMs = call.nowMs + call.world.delays.visibleMs;
+  const shownFromMs = call.nowMs + call.account.delays.visibleMs;
   const group: SecurityGroup = { id: hexId('sg'), name, vpc, description, tags, rules: [], shownFromMs };
   call.region.groups.set(group.id, group);
   return { groupId: group.id, tagSet: tagSet(tags) };
@@ -131,14 +131,14 @@ function checkText(what: string, text: string): void {
 }
 
 const shown = (call: Call, { id, name, vpc, description, tags, rules }: SecurityGroup): Xml => ({
-  ownerId: call.world.accountId,
+  ownerId: call.account.accountId,
   groupId: id,
   groupName: name,
   groupDescription: description,
   vpcId: vpc,
   ipPermissions: rules.map((rule) => {
     const [ipProtocol = '', port = '', cidr = ''] = rule.split(' ');
-    if (cidr.startsWith('sg-')) return { ipProtocol, groups: [{ groupId: cidr, userId: call.world.accountId }] };
+    if (cidr.startsWith('sg-')) return { ipProtocol, groups: [{ groupId: cidr, userId: call.account.accountId }] };
     const ranges = cidr.includes(':') ? { ipv6Ranges: [{ cidrIpv6: cidr }] } : { ipRanges: [{ cidrIp: cidr }] };
     return { ipProtocol, fromPort: Number(port), toPort: Number(port), ...ranges };
   }),

@@ -70,7 +70,7 @@ export function subnetOf(call: Call, id: string): Subnet {
 
 const shown = (call: Call, { id, zone, free, vpc, cidr, tags }: Subnet): Xml => ({
   subnetId: id,
-  ownerId: call.world.accountId,
+  ownerId: call.account.accountId,
   vpcId: vpc,
   cidrBlock: cidr,
   availabilityZone: zone,

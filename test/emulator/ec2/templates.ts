@@ -102,7 +102,7 @@ export function readLaunchData(params: Params): TemplateData {
   };
 }
 
-/** A launch on demand makes no spot request, so none can be tagged: a fleet tells it of each pool, a single launch as a whole. */
+/** A launch on demand makes no spot request, so none can be tagged: a fleet reports it for each pool, a single launch as a whole. */
 export function spotTagsProblem(
   market: Market,
   ...from: Pick<TemplateData, 'spotRequestTags'>[]
@@ -124,7 +124,7 @@ export function checkLaunchData(call: Call, data: TemplateData): void {
   if (unknown !== undefined) {
     throw new AwsError('InvalidGroup.NotFound', `The security group '${unknown}' does not exist`);
   }
-  if (data.profile !== null && !region.profiles.includes(data.profile) && !hasProfile(call.world, data.profile)) {
+  if (data.profile !== null && !region.profiles.includes(data.profile) && !hasProfile(call.account, data.profile)) {
     throw new AwsError(
       'InvalidParameterValue',
       `Value (${data.profile}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name`,

@@ -5,7 +5,7 @@ import { GcpError, invalid, notFound } from './gcp-error.ts';
 import { diskOf, firewallOf, instanceOf, linkOf, machineTypeOf, operationOf } from './shapes.ts';
 import type { Operation } from './state.ts';
 import { machineTypes } from './types.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface Call {
   method: string;
@@ -22,7 +22,7 @@ export interface Route {
 }
 
 /** @throws GcpError when there is no such method. */
-export function routeOf(world: World, { method, path, query, body }: Call): Route {
+export function routeOf(project: EmulatedProject, { method, path, query, body }: Call): Route {
   const [scope = '', ...rest] = path.split('/');
   const at = `${method} ${scope === 'global' || scope === 'aggregated' ? scope : `${scope}/*`}`;
   const [place = '', kind = '', name = '', verb = ''] =
@@ -33,78 +33,78 @@ export function routeOf(world: World, { method, path, query, body }: Call): Rout
     case 'POST regions/* instances bulkInsert':
       return {
         name: 'bulkInsert',
-        run: () => (inRegion(world, place), operationOf(world, bulkInsert(world, body, query.get('requestId')))),
+        run: () => (inRegion(project, place), operationOf(project, bulkInsert(project, body, query.get('requestId')))),
       };
     case 'GET zones/* instances *':
-      return { name: 'instances.get', run: () => instanceOf(world, existing(world, place, name)) };
+      return { name: 'instances.get', run: () => instanceOf(project, existing(project, place, name)) };
     case 'DELETE zones/* instances *':
       return {
         name: 'instances.delete',
-        run: () => operationOf(world, world.remove(existing(world, place, name, 'hidden too'), 'delete')),
+        run: () => operationOf(project, project.remove(existing(project, place, name, 'hidden too'), 'delete')),
       };
     case 'GET aggregated instances':
       return {
         name: 'instances.aggregatedList',
-        run: () => aggregated(world, 'instances', query, shownInstances(world)),
+        run: () => aggregated(project, 'instances', query, shownInstances(project)),
       };
     case 'GET aggregated disks':
-      return { name: 'disks.aggregatedList', run: () => aggregated(world, 'disks', query, shownDisks(world)) };
+      return { name: 'disks.aggregatedList', run: () => aggregated(project, 'disks', query, shownDisks(project)) };
     case 'GET aggregated operations':
       return {
         name: 'operations.aggregatedList',
         run: () =>
           aggregated(
-            world,
+            project,
             'operations',
             query,
-            world.operations.map((each) => ({ scope: each.scope, resource: operationOf(world, each) })),
+            project.operations.map((each) => ({ scope: each.scope, resource: operationOf(project, each) })),
           ),
       };
     case 'DELETE zones/* disks *':
-      return { name: 'disks.delete', run: () => removeDisk(world, place, name) };
+      return { name: 'disks.delete', run: () => removeDisk(project, place, name) };
     case 'GET zones/* machineTypes':
       return {
         name: 'machineTypes.list',
         run: () =>
           page(
-            [...machineTypes.keys()].map((each) => machineTypeOf(world, place, each)),
+            [...machineTypes.keys()].map((each) => machineTypeOf(project, place, each)),
             query,
           ),
       };
     case 'POST regions/* operations * wait':
     case 'POST zones/* operations * wait':
-      return { name: 'operations.wait', run: () => waitFor(world, `${scope}/${place}`, name) };
+      return { name: 'operations.wait', run: () => waitFor(project, `${scope}/${place}`, name) };
     case 'POST global operations * wait':
-      return { name: 'operations.wait', run: () => waitFor(world, 'global', name) };
+      return { name: 'operations.wait', run: () => waitFor(project, 'global', name) };
     case 'POST global firewalls':
-      return { name: 'firewalls.insert', run: () => insertFirewall(world, body) };
+      return { name: 'firewalls.insert', run: () => insertFirewall(project, body) };
     case 'GET global firewalls':
       return {
         name: 'firewalls.list',
         run: () =>
           page(
-            [...world.firewalls.values()]
-              .map((each) => firewallOf(world, each))
+            [...project.firewalls.values()]
+              .map((each) => firewallOf(project, each))
               .filter(parseFilter(query.get('filter') ?? '')),
             query,
           ),
       };
     case 'DELETE global firewalls *':
-      return { name: 'firewalls.delete', run: () => removeFirewall(world, name) };
+      return { name: 'firewalls.delete', run: () => removeFirewall(project, name) };
     default:
       throw new GcpError(404, 'notFound', `The emulator has no ${method} ${path}.`);
   }
 }
 
-function inRegion(world: World, region: string): void {
-  if (region !== world.region) throw notFound(`projects/${world.project}/regions/${region}`);
+function inRegion(project: EmulatedProject, region: string): void {
+  if (region !== project.region) throw notFound(`projects/${project.id}/regions/${region}`);
 }
 
 /** A new instance can be deleted before reads show it. */
-function existing(world: World, zone: string, name: string, which: 'shown' | 'hidden too' = 'shown') {
-  if (!world.zones.includes(zone)) throw notFound(`projects/${world.project}/zones/${zone}`);
-  const found = which === 'shown' ? world.shown(zone, name) : world.existing(zone, name);
-  if (found === null) throw notFound(`projects/${world.project}/zones/${zone}/instances/${name}`);
+function existing(project: EmulatedProject, zone: string, name: string, which: 'shown' | 'hidden too' = 'shown') {
+  if (!project.zones.includes(zone)) throw notFound(`projects/${project.id}/zones/${zone}`);
+  const found = which === 'shown' ? project.shown(zone, name) : project.existing(zone, name);
+  if (found === null) throw notFound(`projects/${project.id}/zones/${zone}/instances/${name}`);
   return found;
 }
 
@@ -113,22 +113,22 @@ interface Scoped {
   resource: object;
 }
 
-const shownInstances = (world: World): Scoped[] =>
-  world.instances
-    .filter(({ zone, name, ...each }) => world.shown(zone, name)?.numericId === each.numericId)
-    .map((instance) => ({ scope: `zones/${instance.zone}`, resource: instanceOf(world, instance) }));
+const shownInstances = (project: EmulatedProject): Scoped[] =>
+  project.instances
+    .filter(({ zone, name, ...each }) => project.shown(zone, name)?.numericId === each.numericId)
+    .map((instance) => ({ scope: `zones/${instance.zone}`, resource: instanceOf(project, instance) }));
 
-const shownDisks = (world: World): Scoped[] =>
-  [...world.disks.values()].map((disk) => ({ scope: `zones/${disk.zone}`, resource: diskOf(world, disk) }));
+const shownDisks = (project: EmulatedProject): Scoped[] =>
+  [...project.disks.values()].map((disk) => ({ scope: `zones/${disk.zone}`, resource: diskOf(project, disk) }));
 
 /** Pages are cut across scopes; a scope without anything says so with a warning, as Google's do. */
-function aggregated(world: World, kind: string, query: URLSearchParams, all: Scoped[]): object {
+function aggregated(project: EmulatedProject, kind: string, query: URLSearchParams, all: Scoped[]): object {
   const matches = parseFilter(query.get('filter') ?? '');
   const { items, nextPageToken } = cut(
     all.filter(({ resource }) => matches(resource)),
     query,
   );
-  const scopes = world.zones.map((zone) => `zones/${zone}`);
+  const scopes = project.zones.map((zone) => `zones/${zone}`);
   const places = [...new Set([...scopes, ...items.map(({ scope }) => scope)])];
   const entries = places.map((scope) => {
     const own = items.filter((each) => each.scope === scope).map(({ resource }) => resource);
@@ -152,24 +152,24 @@ function cut<T>(all: T[], query: URLSearchParams): { items: T[]; nextPageToken: 
 }
 
 /** Google holds the request until the operation is done, for two minutes at most. */
-async function waitFor(world: World, scope: string, name: string): Promise<object> {
-  const found = world.operations.find((each) => each.name === name && each.scope === scope);
-  if (found === undefined) throw notFound(`projects/${world.project}/${scope}/operations/${name}`);
-  const untilMs = world.clock.nowMs() + 2_000;
-  while (world.clock.nowMs() < Math.min(found.doneAtMs(), untilMs))
+async function waitFor(project: EmulatedProject, scope: string, name: string): Promise<object> {
+  const found = project.operations.find((each) => each.name === name && each.scope === scope);
+  if (found === undefined) throw notFound(`projects/${project.id}/${scope}/operations/${name}`);
+  const untilMs = project.clock.nowMs() + 2_000;
+  while (project.clock.nowMs() < Math.min(found.doneAtMs(), untilMs))
     await new Promise((resolve) => setTimeout(resolve, 20));
-  return operationOf(world, found);
+  return operationOf(project, found);
 }
 
-const doneNow = (world: World, type: string, scope: string, target: string): Operation =>
-  world.operation({ type, scope, target, groupId: null, doneAtMs: () => 0, error: null, perLocation: null });
+const doneNow = (project: EmulatedProject, type: string, scope: string, target: string): Operation =>
+  project.operation({ type, scope, target, groupId: null, doneAtMs: () => 0, error: null, perLocation: null });
 
-function removeDisk(world: World, zone: string, name: string): object {
-  if (!world.disks.delete(`${zone}/${name}`)) throw notFound(`projects/${world.project}/zones/${zone}/disks/${name}`);
-  return operationOf(world, doneNow(world, 'delete', `zones/${zone}`, `zones/${zone}/disks/${name}`));
+function removeDisk(project: EmulatedProject, zone: string, name: string): object {
+  if (!project.disks.delete(`${zone}/${name}`)) throw notFound(`projects/${project.id}/zones/${zone}/disks/${name}`);
+  return operationOf(project, doneNow(project, 'delete', `zones/${zone}`, `zones/${zone}/disks/${name}`));
 }
 
-function insertFirewall(world: World, body: unknown): object {
+function insertFirewall(project: EmulatedProject, body: unknown): object {
   const value: {
     name?: string;
     description?: string;
@@ -185,26 +185,26 @@ function insertFirewall(world: World, body: unknown): object {
   if (new Set(sourceRanges.map((range) => range.includes(':'))).size > 1)
     throw invalid('Firewall rules cannot mix IPv4 and IPv6 source ranges.');
   if (!network.endsWith('global/networks/ropewalk')) throw notFound(network);
-  if (world.firewalls.has(name))
+  if (project.firewalls.has(name))
     throw new GcpError(
       409,
       'alreadyExists',
-      `The resource '${linkOf(world, `global/firewalls/${name}`)}' already exists`,
+      `The resource '${linkOf(project, `global/firewalls/${name}`)}' already exists`,
     );
   const ports = allowed.flatMap((each) => each.ports ?? []);
-  world.firewalls.set(name, {
+  project.firewalls.set(name, {
     name,
     description,
     network,
     sourceRanges,
     targetTags,
     ports,
-    createdAtMs: world.clock.nowMs(),
+    createdAtMs: project.clock.nowMs(),
   });
-  return operationOf(world, doneNow(world, 'insert', 'global', `global/firewalls/${name}`));
+  return operationOf(project, doneNow(project, 'insert', 'global', `global/firewalls/${name}`));
 }
 
-function removeFirewall(world: World, name: string): object {
-  if (!world.firewalls.delete(name)) throw notFound(`projects/${world.project}/global/firewalls/${name}`);
-  return operationOf(world, doneNow(world, 'delete', 'global', `global/firewalls/${name}`));
+function removeFirewall(project: EmulatedProject, name: string): object {
+  if (!project.firewalls.delete(name)) throw notFound(`projects/${project.id}/global/firewalls/${name}`);
+  return operationOf(project, doneNow(project, 'delete', 'global', `global/firewalls/${name}`));
 }

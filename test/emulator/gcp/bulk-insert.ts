@@ -7,7 +7,7 @@ import { GcpError, invalid } from './gcp-error.ts';
 import { isLive } from './state.ts';
 import type { Market, Operation } from './state.ts';
 import { machineTypes } from './types.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 const int64 = z.union([z.string().regex(/^\d+$/), z.number().int()]).transform(Number);
 const resourceName = z.string().regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -80,10 +80,10 @@ interface Shape {
   diskType: string;
 }
 
-export function bulkInsert(world: World, body: unknown, requestId: string | null): Operation {
-  const earlier = world.requests.get(requestId ?? '');
-  // Google looks at the id alone: the content of the repeated request is ignored.
-  if (earlier !== undefined) return operationNamed(world, earlier);
+export function bulkInsert(project: EmulatedProject, body: unknown, requestId: string | null): Operation {
+  const earlier = project.requests.get(requestId ?? '');
+  // Google compares the id alone: the content of the repeated request is ignored.
+  if (earlier !== undefined) return operationNamed(project, earlier);
   if (requestId !== null && !/^(?!0{8}-)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(requestId))
     throw invalid(`Invalid value for field 'requestId': '${requestId}'.`);
   const bareUrl = /"machineTypes?":\s*\[?"[^"]*\//.exec(JSON.stringify(body));
@@ -91,13 +91,13 @@ export function bulkInsert(world: World, body: unknown, requestId: string | null
     throw new GcpError(503, 'backendError', 'Internal error. Please try again or contact Google Support.');
   const wanted = request.safeParse(body);
   if (!wanted.success) throw invalid(`Invalid value for field: ${z.prettifyError(wanted.error)}`);
-  check(world, wanted.data);
-  const operation = insert(world, wanted.data);
-  if (requestId !== null) world.requests.set(requestId, operation.name);
+  check(project, wanted.data);
+  const operation = insert(project, wanted.data);
+  if (requestId !== null) project.requests.set(requestId, operation.name);
   return operation;
 }
 
-function check(world: World, { count, minCount = count, ...wanted }: Request): void {
+function check(project: EmulatedProject, { count, minCount = count, ...wanted }: Request): void {
   const { scheduling, networkInterfaces, serviceAccounts, guestAccelerators } = wanted.instanceProperties;
   const names = Object.keys(wanted.perInstanceProperties);
   if (names.length !== count) throw invalid(`perInstanceProperties has ${names.length} names and count is ${count}.`);
@@ -114,7 +114,7 @@ function check(world: World, { count, minCount = count, ...wanted }: Request): v
   const { seconds = 30 } = scheduling.maxRunDuration ?? {};
   if (seconds < 30 || seconds > 120 * 86_400) throw invalid('maxRunDuration must be 30 seconds to 120 days.');
   for (const { subnetwork = '' } of networkInterfaces)
-    if (!subnetwork.endsWith(`regions/${world.region}/subnetworks/ropewalk`))
+    if (!subnetwork.endsWith(`regions/${project.region}/subnetworks/ropewalk`))
       throw invalid(
         `Invalid value for field 'subnetwork': '${subnetwork}'. The referenced subnetwork resource cannot be found.`,
       );
@@ -123,13 +123,13 @@ function check(world: World, { count, minCount = count, ...wanted }: Request): v
   for (const { machineType, diskType } of shapesOf(wanted)) {
     const type = machineTypes.get(machineType);
     if (type === undefined)
-      throw invalid(`Machine type with name '${machineType}' does not exist in region '${world.region}'.`);
+      throw invalid(`Machine type with name '${machineType}' does not exist in region '${project.region}'.`);
     if ((type.disks === 'hyperdisk') !== diskType.startsWith('hyperdisk'))
       throw invalid(`[${diskType}] features are not compatible for creating instance of ${machineType}.`);
     if (guestAccelerators.length > 0 && !machineType.startsWith('n1-'))
       throw invalid(`[${machineType}] features and [accelerator] are not compatible for creating instance.`);
   }
-  const taken = names.find((name) => world.zones.some((zone) => world.shown(zone, name) !== null));
+  const taken = names.find((name) => project.zones.some((zone) => project.shown(zone, name) !== null));
   if (taken !== undefined) throw new GcpError(409, 'alreadyExists', `The resource '${taken}' already exists`);
 }
 
@@ -150,16 +150,16 @@ function shapesOf({
   );
 }
 
-function insert(world: World, { count, minCount = count, ...wanted }: Request): Operation {
+function insert(project: EmulatedProject, { count, minCount = count, ...wanted }: Request): Operation {
   const { locations, targetShape } = wanted.locationPolicy;
   const allowsSome = Object.values(locations).some(({ preference }) => preference === 'ALLOW');
-  const zones = world.zones.filter((zone) => {
+  const zones = project.zones.filter((zone) => {
     const preference = locations[`zones/${zone}`]?.preference;
     return allowsSome ? preference === 'ALLOW' : preference !== 'DENY';
   });
   const shapes = shapesOf(wanted);
   const market: Market = wanted.instanceProperties.scheduling.provisioningModel === 'SPOT' ? 'spot' : 'on-demand';
-  const byZone = zones.map((zone) => ({ zone, ...roomIn(world, { zone, shapes, market, count }) }));
+  const byZone = zones.map((zone) => ({ zone, ...roomIn(project, { zone, shapes, market, count }) }));
   const best = byZone.toSorted((a, b) => b.taken.length - a.taken.length)[0];
   const chosen = targetShape === 'ANY_SINGLE_ZONE' ? [best] : byZone;
   const groupId = randomBytes(8).toString('hex');
@@ -167,15 +167,15 @@ function insert(world: World, { count, minCount = count, ...wanted }: Request): 
   const placed = chosen
     .flatMap((each) => (each?.taken ?? []).map((shape) => ({ ...shape, zone: each?.zone ?? '' })))
     .slice(0, count);
-  const why = chosen.find((each) => each?.problem !== null)?.problem ?? noCapacity(zones[0] ?? world.region);
+  const why = chosen.find((each) => each?.problem !== null)?.problem ?? noCapacity(zones[0] ?? project.region);
   const kept = placed.length >= minCount ? placed : [];
   const { instanceProperties: of } = wanted;
-  const nowMs = world.clock.nowMs();
-  const doneAtMs = nowMs + world.delays.pendingMs;
+  const nowMs = project.clock.nowMs();
+  const doneAtMs = nowMs + project.delays.pendingMs;
   const done = (): number => doneAtMs;
   kept.forEach(({ zone, machineType, diskType }, at) => {
     const [accelerator] = of.guestAccelerators;
-    const instance = world.launch({
+    const instance = project.launch({
       ...{ name: names[at] ?? '', zone, machineType, diskType, market, labels: of.labels },
       accelerator:
         accelerator === undefined ? null : { type: accelerator.acceleratorType, count: accelerator.acceleratorCount },
@@ -185,16 +185,16 @@ function insert(world: World, { count, minCount = count, ...wanted }: Request): 
       maxRunSeconds: of.scheduling.maxRunDuration?.seconds ?? null,
       hasPublicIp: (of.networkInterfaces[0]?.accessConfigs.length ?? 0) > 0,
     });
-    child(world, groupId, `zones/${zone}/instances/${instance.name}`, done, null);
+    child(project, groupId, `zones/${zone}/instances/${instance.name}`, done, null);
   });
   // Of an instance that could not be created there is an operation too, with the reason.
-  const zone = best?.zone ?? world.zones[0] ?? '';
-  for (const name of names.slice(kept.length)) child(world, groupId, `zones/${zone}/instances/${name}`, done, why);
-  return world.operation({
+  const zone = best?.zone ?? project.zones[0] ?? '';
+  for (const name of names.slice(kept.length)) child(project, groupId, `zones/${zone}/instances/${name}`, done, why);
+  return project.operation({
     ...{
       type: 'bulkInsert',
-      scope: `regions/${world.region}`,
-      target: `regions/${world.region}`,
+      scope: `regions/${project.region}`,
+      target: `regions/${project.region}`,
       groupId,
       doneAtMs: done,
     },
@@ -209,9 +209,15 @@ function insert(world: World, { count, minCount = count, ...wanted }: Request): 
   });
 }
 
-function child(world: World, groupId: string, target: string, doneAtMs: () => number, error: Operation['error']): void {
+function child(
+  project: EmulatedProject,
+  groupId: string,
+  target: string,
+  doneAtMs: () => number,
+  error: Operation['error'],
+): void {
   const scope = target.split('/').slice(0, 2).join('/');
-  world.operation({ type: 'insert', scope, target, groupId, doneAtMs, error, perLocation: null });
+  project.operation({ type: 'insert', scope, target, groupId, doneAtMs, error, perLocation: null });
 }
 
 interface Room {
@@ -221,27 +227,27 @@ interface Room {
 
 /** As many as fit into this zone, the first shape first. */
 function roomIn(
-  world: World,
+  project: EmulatedProject,
   { zone, shapes, market, count }: { zone: string; shapes: Shape[]; market: Market; count: number },
 ): Room {
-  const live = world.instances.filter((instance) => isLive(instance, world.clock.nowMs()));
+  const live = project.instances.filter((instance) => isLive(instance, project.clock.nowMs()));
   const taken: Shape[] = [];
   let problem: Operation['error'] = null;
   const metric = market === 'spot' ? 'PREEMPTIBLE_CPUS' : 'CPUS';
-  const quota = world.quotas.get(metric) ?? Number.POSITIVE_INFINITY;
+  const quota = project.quotas.get(metric) ?? Number.POSITIVE_INFINITY;
   const cpusOf = (type: string): number => machineTypes.get(type)?.vcpus ?? 0;
   let used = live.reduce((sum, each) => sum + (each.market === market ? cpusOf(each.machineType) : 0), 0);
   for (const shape of shapes) {
     const key = `${shape.machineType}/${zone}/${market}`;
-    const planned = world.poolErrors.get(key);
+    const planned = project.poolErrors.get(key);
     const there = live.filter((each) => `${each.machineType}/${each.zone}/${each.market}` === key).length;
-    const capacity = planned === undefined ? (world.capacity.get(key) ?? Number.POSITIVE_INFINITY) : 0;
+    const capacity = planned === undefined ? (project.capacity.get(key) ?? Number.POSITIVE_INFINITY) : 0;
     const byQuota = Math.floor((quota - used) / cpusOf(shape.machineType));
     const fits = Math.max(0, Math.min(count - taken.length, capacity - there, byQuota));
     taken.push(...Array.from({ length: fits }, () => shape));
     used += fits * cpusOf(shape.machineType);
     if (taken.length === count) return { taken, problem: null };
-    problem ??= planned ?? (byQuota <= fits ? overQuota(metric, quota, world.region) : noCapacity(zone));
+    problem ??= planned ?? (byQuota <= fits ? overQuota(metric, quota, project.region) : noCapacity(zone));
   }
   return { taken, problem };
 }
@@ -256,8 +262,8 @@ const overQuota = (metric: string, limit: number, region: string) => ({
   message: `Quota '${metric}' exceeded.  Limit: ${limit}.0 in region ${region}.`,
 });
 
-function operationNamed(world: World, name: string): Operation {
-  const found = world.operations.find((operation) => operation.name === name);
+function operationNamed(project: EmulatedProject, name: string): Operation {
+  const found = project.operations.find((operation) => operation.name === name);
   if (found === undefined) throw new Error(`no operation ${name}`);
   return found;
 }

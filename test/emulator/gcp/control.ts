@@ -5,7 +5,7 @@ import { controlPlaneToken } from './access.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Instance } from './state.ts';
 import { createBucket } from './storage.ts';
-import type { LedgerEntry, World } from './world.ts';
+import type { LedgerEntry, EmulatedProject } from './project.ts';
 
 const fault = z.object({
   action: z.string(),
@@ -68,73 +68,78 @@ export interface SeenLedger {
 
 export type SignToken = (instance: Instance, audience: string) => Promise<string>;
 
-export async function obey(world: World, sign: SignToken, raw: unknown): Promise<object> {
+export async function obey(project: EmulatedProject, sign: SignToken, raw: unknown): Promise<object> {
   const wanted = order.parse(raw);
-  const nowMs = world.clock.nowMs();
+  const nowMs = project.clock.nowMs();
   switch (wanted.op) {
     case 'capacity':
-      return setOrDelete(world.capacity, wanted.pool, wanted.instances);
+      return setOrDelete(project.capacity, wanted.pool, wanted.instances);
     case 'quota':
-      return setOrDelete(world.quotas, wanted.metric, wanted.vcpus);
+      return setOrDelete(project.quotas, wanted.metric, wanted.vcpus);
     case 'poolError':
-      return setOrDelete(world.poolErrors, wanted.pool, wanted.error);
+      return setOrDelete(project.poolErrors, wanted.pool, wanted.error);
     case 'fault':
-      world.faults.add(wanted.fault);
+      project.faults.add(wanted.fault);
       return {};
     case 'clearFaults':
-      world.faults.clear();
+      project.faults.clear();
       return {};
     case 'delays': {
       const { visibleMs, pendingMs, shutdownMs } = wanted;
-      world.delays = {
-        visibleMs: visibleMs ?? world.delays.visibleMs,
-        pendingMs: pendingMs ?? world.delays.pendingMs,
-        shutdownMs: shutdownMs ?? world.delays.shutdownMs,
+      project.delays = {
+        visibleMs: visibleMs ?? project.delays.visibleMs,
+        pendingMs: pendingMs ?? project.delays.pendingMs,
+        shutdownMs: shutdownMs ?? project.delays.shutdownMs,
       };
       return {};
     }
     case 'advance':
-      world.clock.advance(wanted.ms);
+      project.clock.advance(wanted.ms);
       return {};
     case 'mute':
-      world.muteNext = wanted.instances;
+      project.muteNext = wanted.instances;
       return {};
     case 'preempt':
-      known(world, wanted.name).preemption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
+      known(project, wanted.name).preemption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
       return {};
     case 'die':
-      world.halt(known(world, wanted.name), 'compute.instances.hostError', 'crash');
+      project.halt(known(project, wanted.name), 'compute.instances.hostError', 'crash');
       return {};
     case 'stop':
-      world.halt(known(world, wanted.name), 'stop');
+      project.halt(known(project, wanted.name), 'stop');
       return {};
     case 'plantDisk': {
-      const zone = world.zones[0] ?? '';
-      world.disks.set(`${zone}/${wanted.name}`, { name: wanted.name, zone, labels: wanted.labels, createdAtMs: nowMs });
+      const zone = project.zones[0] ?? '';
+      project.disks.set(`${zone}/${wanted.name}`, {
+        name: wanted.name,
+        zone,
+        labels: wanted.labels,
+        createdAtMs: nowMs,
+      });
       return {};
     }
     case 'bucket':
-      world.buckets.set(wanted.name, createBucket(wanted.name, wanted.keys));
+      project.buckets.set(wanted.name, createBucket(wanted.name, wanted.keys));
       return {};
     case 'permit':
-      world.access.set(wanted.token, wanted.permissions);
+      project.access.set(wanted.token, wanted.permissions);
       return {};
     case 'usedPermissions':
-      return world.access.used();
+      return project.access.used();
     case 'instances':
-      return world.instances.map((instance) => ({ ...instance, status: statusAt(instance, nowMs) }));
+      return project.instances.map((instance) => ({ ...instance, status: statusAt(instance, nowMs) }));
     case 'ledger':
       return {
-        entries: world.ledger,
-        live: world.instances.filter((instance) => isLive(instance, nowMs)).map(({ name }) => name),
-        existing: world.instances.filter((instance) => statusAt(instance, nowMs) !== null).map(({ name }) => name),
+        entries: project.ledger,
+        live: project.instances.filter((instance) => isLive(instance, nowMs)).map(({ name }) => name),
+        existing: project.instances.filter((instance) => statusAt(instance, nowMs) !== null).map(({ name }) => name),
       };
     case 'counts':
-      return world.faults.counts();
+      return project.faults.counts();
     case 'resources':
-      return { disks: [...world.disks.values()], firewalls: [...world.firewalls.values()] };
+      return { disks: [...project.disks.values()], firewalls: [...project.firewalls.values()] };
     case 'identityToken':
-      return { token: await sign(known(world, wanted.name), wanted.audience) };
+      return { token: await sign(known(project, wanted.name), wanted.audience) };
   }
 }
 
@@ -144,8 +149,8 @@ function setOrDelete<T>(map: Map<string, T>, key: string, value: T | null): obje
   return {};
 }
 
-function known(world: World, name: string): Instance {
-  const found = world.instances.findLast((instance) => instance.name === name);
+function known(project: EmulatedProject, name: string): Instance {
+  const found = project.instances.findLast((instance) => instance.name === name);
   if (found === undefined) throw new Error(`The emulator has no instance ${name}`);
   return found;
 }

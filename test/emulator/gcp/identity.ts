@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { JWK } from 'jose';
 
 import type { Instance } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface Signer {
   /** As at https://www.googleapis.com/oauth2/v3/certs. */
@@ -11,16 +11,16 @@ export interface Signer {
   sign(instance: Instance, audience: string, isFull: boolean): Promise<string>;
 }
 
-export async function createSigner(world: World): Promise<Signer> {
+export async function createSigner(project: EmulatedProject): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const kid = 'emulated-1';
   return {
     keys: { keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] },
     sign: (instance, audience, isFull) => {
-      const nowSeconds = Math.floor(world.clock.nowMs() / 1_000);
+      const nowSeconds = Math.floor(project.clock.nowMs() / 1_000);
       const google = {
         compute_engine: {
-          project_id: world.project,
+          project_id: project.id,
           project_number: 123456789012,
           zone: instance.zone,
           instance_id: instance.numericId,

@@ -1,6 +1,6 @@
 // Cloud Logging: entries.write and entries.list, with the bounds that its documentation states.
 import { GcpError, invalid } from './gcp-error.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface LogEntry {
   logName: string;
@@ -24,25 +24,25 @@ interface WriteBody {
   labels?: Record<string, string>;
 }
 
-export function createLogging(world: World): (method: string, body: unknown) => object {
+export function createLogging(project: EmulatedProject): (method: string, body: unknown) => object {
   let reads: number[] = [];
   const write = (text: WriteBody): object => {
     if (JSON.stringify(text).length > maxRequestBytes) throw invalid('Request payload size exceeds the limit.');
     for (const entry of text.entries ?? []) {
       const logName = entry.logName ?? text.logName ?? '';
       const resource = entry.resource ?? text.resource;
-      if (!new RegExp(`^projects/${world.project}/logs/[A-Za-z0-9._%-]+$`).test(logName))
+      if (!new RegExp(`^projects/${project.id}/logs/[A-Za-z0-9._%-]+$`).test(logName))
         throw invalid('A valid log name is required.');
       if (resource === undefined) throw invalid('A monitored resource is required.');
       if (JSON.stringify(entry).length > maxEntryBytes) throw invalid('Log entry is larger than 256 KB.');
-      const isKnown = world.logs.some(
+      const isKnown = project.logs.some(
         (each) => each.logName === logName && each.insertId === entry.insertId && each.timestamp === entry.timestamp,
       );
       // Entries of one log with the same time and insertId are one entry.
       if (isKnown) continue;
-      world.logs.push({
-        insertId: String(world.logs.length),
-        timestamp: new Date(world.clock.nowMs()).toISOString(),
+      project.logs.push({
+        insertId: String(project.logs.length),
+        timestamp: new Date(project.clock.nowMs()).toISOString(),
         ...entry,
         ...{ logName, resource, labels: { ...text.labels, ...entry.labels } },
       });
@@ -56,7 +56,7 @@ export function createLogging(world: World): (method: string, body: unknown) => 
     pageSize?: number;
     pageToken?: string;
   }): object => {
-    const nowMs = world.clock.nowMs();
+    const nowMs = project.clock.nowMs();
     reads = reads.filter((atMs) => atMs > nowMs - 60_000);
     if (reads.length >= readsPerMinute)
       throw new GcpError(
@@ -65,8 +65,8 @@ export function createLogging(world: World): (method: string, body: unknown) => 
         "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute'.",
       );
     reads.push(nowMs);
-    if (asked.resourceNames?.[0] !== `projects/${world.project}`) throw invalid('resourceNames is required.');
-    const found = world.logs
+    if (asked.resourceNames?.[0] !== `projects/${project.id}`) throw invalid('resourceNames is required.');
+    const found = project.logs
       .filter(matching(asked.filter ?? ''))
       .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
     const from = Number(asked.pageToken ?? 0);

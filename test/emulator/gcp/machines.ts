@@ -14,7 +14,7 @@ import { serveMetadata } from './metadata.ts';
 import type { MetadataServer } from './metadata.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Instance } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface Machines {
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ const graceMs = 5_000;
 
 /** `url` of the API, for what an agent calls besides its metadata server. */
 export function createMachines(
-  world: World,
+  project: EmulatedProject,
   signer: Signer,
   url: () => string,
   options: MachineOptions | null,
@@ -41,7 +41,7 @@ export function createMachines(
   const booting = new Set<string>();
 
   const boot = async (instance: Instance, of: MachineOptions): Promise<void> => {
-    const metadata = await serveMetadata(world, signer, instance);
+    const metadata = await serveMetadata(project, signer, instance);
     const directory = join(of.directory, instance.name);
     mkdirSync(directory, { recursive: true });
     const output = openSync(join(directory, 'console.txt'), 'a');
@@ -62,8 +62,8 @@ export function createMachines(
     const startTime = child.pid === undefined ? Promise.resolve(null) : startTimeOf(child.pid);
     running.set(instance.numericId, { child, startTime, metadata });
     // A machine that shuts itself down is off, and exists until it is deleted.
-    child.once('exit', () => world.halt(instance, 'compute.instances.guestTerminate'));
-    child.once('error', () => world.halt(instance, 'compute.instances.hostError'));
+    child.once('exit', () => project.halt(instance, 'compute.instances.guestTerminate'));
+    child.once('error', () => project.halt(instance, 'compute.instances.hostError'));
   };
 
   const kill = async (instance: Instance): Promise<void> => {
@@ -85,7 +85,7 @@ export function createMachines(
     machine?.metadata.close();
   };
 
-  world.onEnd = (instance, how) => void shutDown(instance, how);
+  project.onEnd = (instance, how) => void shutDown(instance, how);
   const shutDown = async (instance: Instance, how: 'orderly' | 'crash'): Promise<void> => {
     const child = running.get(instance.numericId)?.child;
     if (child === undefined) return;
@@ -100,20 +100,20 @@ export function createMachines(
   };
 
   const hosts = () =>
-    world.instances
-      .filter((instance) => statusAt(instance, world.clock.nowMs()) === 'RUNNING')
-      .map(({ privateIp, publicIp, networkTags }) => ({ privateIp, publicIp, rules: rulesFor(world, networkTags) }));
+    project.instances
+      .filter((instance) => statusAt(instance, project.clock.nowMs()) === 'RUNNING')
+      .map(({ privateIp, publicIp, networkTags }) => ({ privateIp, publicIp, rules: rulesFor(project, networkTags) }));
   const firewall = options === null ? null : createFirewall(hosts);
   const timer = setInterval(() => {
     firewall?.apply();
-    const nowMs = world.clock.nowMs();
-    for (const instance of world.instances) {
+    const nowMs = project.clock.nowMs();
+    for (const instance of project.instances) {
       if (!isLive(instance, nowMs)) continue;
       if (instance.preemption !== null && nowMs >= instance.preemption.atMs)
-        world.remove(instance, 'compute.instances.preempted');
+        project.remove(instance, 'compute.instances.preempted');
       const { maxRunSeconds, createdAtMs } = instance;
       if (maxRunSeconds !== null && nowMs >= createdAtMs + maxRunSeconds * 1_000)
-        world.remove(instance, 'compute.instances.terminateOnMaxRunDuration');
+        project.remove(instance, 'compute.instances.terminateOnMaxRunDuration');
       const mayBoot = options !== null && !instance.mute && !booting.has(instance.numericId);
       if (mayBoot && statusAt(instance, nowMs) === 'RUNNING') {
         booting.add(instance.numericId);
@@ -126,14 +126,14 @@ export function createMachines(
     async stop() {
       clearInterval(timer);
       firewall?.close();
-      for (const instance of world.instances) if (running.has(instance.numericId)) await kill(instance);
+      for (const instance of project.instances) if (running.has(instance.numericId)) await kill(instance);
     },
   };
 }
 
 /** `tcp PORT RANGE` of every rule that targets one of these tags. */
-const rulesFor = (world: World, tags: readonly string[]): string[] => {
-  const own = [...world.firewalls.values()].filter(({ targetTags }) => targetTags.some((tag) => tags.includes(tag)));
+const rulesFor = (project: EmulatedProject, tags: readonly string[]): string[] => {
+  const own = [...project.firewalls.values()].filter(({ targetTags }) => targetTags.some((tag) => tags.includes(tag)));
   const fixed = tags.includes('ropewalk-scheduler') ? ['tcp 8786 0.0.0.0/0'] : [];
   return [
     ...fixed,

@@ -1,4 +1,4 @@
-// The emulator as a process of its own: prints one JSON line with its address and runs until it is told to end.
+// The emulator as a process of its own: prints one JSON line with its address and runs until SIGTERM.
 import { z } from 'zod';
 
 import { serveGcp } from './server.ts';

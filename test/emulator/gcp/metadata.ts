@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signer } from './identity.ts';
 import { statusAt } from './state.ts';
 import type { Instance } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface MetadataServer {
   /** `127.0.0.1:PORT` */
@@ -14,9 +14,13 @@ export interface MetadataServer {
   close(): void;
 }
 
-export async function serveMetadata(world: World, signer: Signer, instance: Instance): Promise<MetadataServer> {
+export async function serveMetadata(
+  project: EmulatedProject,
+  signer: Signer,
+  instance: Instance,
+): Promise<MetadataServer> {
   const server = createServer((request, response) => {
-    void answer(world, signer, instance, request, response);
+    void answer(project, signer, instance, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -31,7 +35,7 @@ export async function serveMetadata(world: World, signer: Signer, instance: Inst
 }
 
 async function answer(
-  world: World,
+  project: EmulatedProject,
   signer: Signer,
   instance: Instance,
   request: IncomingMessage,
@@ -43,25 +47,25 @@ async function answer(
   // Protects against requests that a browser or a proxy can be made to send.
   if (request.headers['metadata-flavor'] !== 'Google' || request.headers['x-forwarded-for'] !== undefined)
     return reply(403, '');
-  if (statusAt(instance, world.clock.nowMs()) === null) return reply(503, '');
+  if (statusAt(instance, project.clock.nowMs()) === null) return reply(503, '');
   const path = pathname.replace('/computeMetadata/v1/', '');
   if (path === 'instance/preempted' && searchParams.get('wait_for_change') === 'true') {
     const timeoutMs = Number(searchParams.get('timeout_sec') ?? 3_600) * 1_000;
     const untilMs = Date.now() + timeoutMs;
     const lastEtag = searchParams.get('last_etag');
-    while (!isPreempted(world, instance) && Date.now() < untilMs && !response.destroyed && lastEtag !== '0')
+    while (!isPreempted(project, instance) && Date.now() < untilMs && !response.destroyed && lastEtag !== '0')
       await new Promise((resolve) => setTimeout(resolve, 50));
-    return reply(200, isPreempted(world, instance) ? 'TRUE' : 'FALSE');
+    return reply(200, isPreempted(project, instance) ? 'TRUE' : 'FALSE');
   }
-  const value = await read(world, signer, instance, path, searchParams);
+  const value = await read(project, signer, instance, path, searchParams);
   return value === null ? reply(404, '') : reply(200, value);
 }
 
-const isPreempted = (world: World, { preemption }: Instance): boolean =>
-  preemption !== null && world.clock.nowMs() >= preemption.noticeAtMs;
+const isPreempted = (project: EmulatedProject, { preemption }: Instance): boolean =>
+  preemption !== null && project.clock.nowMs() >= preemption.noticeAtMs;
 
 async function read(
-  world: World,
+  project: EmulatedProject,
   signer: Signer,
   instance: Instance,
   path: string,
@@ -77,13 +81,13 @@ async function read(
     case 'instance/zone':
       return `projects/123456789012/zones/${instance.zone}`;
     case 'project/project-id':
-      return world.project;
+      return project.id;
     case 'instance/network-interfaces/0/ip':
       return instance.privateIp;
     case 'instance/network-interfaces/0/access-configs/0/external-ip':
       return instance.publicIp === null ? null : instance.publicIp;
     case 'instance/preempted':
-      return isPreempted(world, instance) ? 'TRUE' : 'FALSE';
+      return isPreempted(project, instance) ? 'TRUE' : 'FALSE';
     case 'instance/service-accounts/default/identity': {
       const audience = query.get('audience');
       if (audience === null || instance.serviceAccount === null) return null;

@@ -15,8 +15,8 @@ import { createLogging } from './logging.ts';
 import { createMachines } from './machines.ts';
 import { storageRoute } from './storage.ts';
 import type { StorageAnswer } from './storage.ts';
-import { createWorld } from './world.ts';
-import type { World } from './world.ts';
+import { createProject } from './project.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface GcpEmulatorServer {
   url: string;
@@ -24,11 +24,11 @@ export interface GcpEmulatorServer {
 }
 
 export async function serveGcp(options: { machines: MachineOptions | null }): Promise<GcpEmulatorServer> {
-  const world = createWorld();
-  const signer = await createSigner(world);
-  const logging = createLogging(world);
+  const project = createProject();
+  const signer = await createSigner(project);
+  const logging = createLogging(project);
   const address = { url: '' };
-  const machines = createMachines(world, signer, () => address.url, options.machines);
+  const machines = createMachines(project, signer, () => address.url, options.machines);
   const server = createServer((request, response) => {
     void serve(request, response);
   });
@@ -43,29 +43,29 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
         return json(
           response,
           200,
-          await obey(world, (of, audience) => signer.sign(of, audience, true), JSON.parse(raw)),
+          await obey(project, (of, audience) => signer.sign(of, audience, true), JSON.parse(raw)),
         );
       if (pathname === '/oauth2/v3/certs') return json(response, 200, signer.keys);
-      if (pathname.startsWith('/computeMetadata/')) return controlPlaneMetadata(world, pathname, response);
-      const caller = world.access.callerOf(request.headers.authorization);
+      if (pathname.startsWith('/computeMetadata/')) return controlPlaneMetadata(project, pathname, response);
+      const caller = project.access.callerOf(request.headers.authorization);
       const method = request.method ?? '';
       const contentType = request.headers['content-type'] ?? '';
-      const stored = storageRoute(world, { method, pathname, query: searchParams, contentType, body: bytes, caller });
+      const stored = storageRoute(project, { method, pathname, query: searchParams, contentType, body: bytes, caller });
       if (stored !== null) {
-        const fate = world.faults.next(stored.name);
+        const fate = project.faults.next(stored.name);
         if (fate === 'cut') return void request.socket.destroy();
         const answer = stored.run();
         if (fate === 'lose') return void request.socket.destroy();
         return send(response, answer);
       }
       const body: unknown = raw === '' ? null : JSON.parse(raw);
-      const { name, run } = routed(world, logging, {
+      const { name, run } = routed(project, logging, {
         method,
         pathname,
         query: searchParams,
         body,
       });
-      const fate = world.faults.next(name);
+      const fate = project.faults.next(name);
       if (fate === 'cut') return void request.socket.destroy();
       const answer = await run();
       if (fate === 'lose') return void request.socket.destroy();
@@ -89,7 +89,7 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
 }
 
 function routed(
-  world: World,
+  project: EmulatedProject,
   logging: (method: string, body: unknown) => object,
   call: { method: string; pathname: string; query: URLSearchParams; body: unknown },
 ): { name: string; run: () => Promise<object> | object } {
@@ -98,20 +98,20 @@ function routed(
     const name = pathname.slice('/v2/'.length);
     return { name, run: () => logging(name, body) };
   }
-  const [, project, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+  const [, id, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
   if (path === undefined) throw new GcpError(404, 'notFound', `The emulator has no ${pathname}.`);
-  if (project !== world.project)
-    throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${project}'`);
-  return routeOf(world, { method, path, query, body });
+  if (id !== project.id)
+    throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${id}'`);
+  return routeOf(project, { method, path, query, body });
 }
 
 /** The control plane gets its credentials as on a machine of Google Cloud. */
-function controlPlaneMetadata({ project }: World, pathname: string, response: ServerResponse): void {
+function controlPlaneMetadata({ id }: EmulatedProject, pathname: string, response: ServerResponse): void {
   const headers = { 'metadata-flavor': 'Google', 'content-type': 'application/json' };
   const token = { access_token: controlPlaneToken, expires_in: 3_599, token_type: 'Bearer' };
   const answers: Record<string, string> = {
     'instance/service-accounts/default/token': JSON.stringify(token),
-    'project/project-id': project,
+    'project/project-id': id,
     instance: '{}',
     '': '{}',
   };

@@ -2,13 +2,13 @@
 import { machineTypes } from './types.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
 import { statusAt } from './state.ts';
-import type { World } from './world.ts';
+import type { EmulatedProject } from './project.ts';
 
 const root = 'https://www.googleapis.com/compute/v1';
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();
-export const linkOf = (world: World, path: string): string => `${root}/projects/${world.project}/${path}`;
+export const linkOf = (project: EmulatedProject, path: string): string => `${root}/projects/${project.id}/${path}`;
 
-export function instanceOf(world: World, instance: Instance): object {
+export function instanceOf(project: EmulatedProject, instance: Instance): object {
   const { name, numericId, zone, machineType, labels, market, networkTags, publicIp, createdAtMs } = instance;
   const isSpot = market === 'spot';
   return {
@@ -16,9 +16,9 @@ export function instanceOf(world: World, instance: Instance): object {
     id: numericId,
     name,
     creationTimestamp: rfc3339(createdAtMs),
-    zone: linkOf(world, `zones/${zone}`),
-    machineType: linkOf(world, `zones/${zone}/machineTypes/${machineType}`),
-    status: statusAt(instance, world.clock.nowMs()),
+    zone: linkOf(project, `zones/${zone}`),
+    machineType: linkOf(project, `zones/${zone}/machineTypes/${machineType}`),
+    status: statusAt(instance, project.clock.nowMs()),
     labels,
     labelFingerprint: '42WmSpB8rSM=',
     tags: { items: networkTags, fingerprint: '42WmSpB8rSM=' },
@@ -26,8 +26,8 @@ export function instanceOf(world: World, instance: Instance): object {
       {
         kind: 'compute#networkInterface',
         name: 'nic0',
-        network: linkOf(world, 'global/networks/ropewalk'),
-        subnetwork: linkOf(world, `regions/${world.region}/subnetworks/ropewalk`),
+        network: linkOf(project, 'global/networks/ropewalk'),
+        subnetwork: linkOf(project, `regions/${project.region}/subnetworks/ropewalk`),
         networkIP: instance.privateIp,
         accessConfigs:
           publicIp === null
@@ -44,22 +44,22 @@ export function instanceOf(world: World, instance: Instance): object {
       ...(isSpot || instance.maxRunSeconds !== null ? { instanceTerminationAction: 'DELETE' } : {}),
       ...(instance.maxRunSeconds === null ? {} : { maxRunDuration: { seconds: String(instance.maxRunSeconds) } }),
     },
-    selfLink: linkOf(world, `zones/${zone}/instances/${name}`),
+    selfLink: linkOf(project, `zones/${zone}/instances/${name}`),
   };
 }
 
-export function operationOf(world: World, operation: Operation): object {
+export function operationOf(project: EmulatedProject, operation: Operation): object {
   const { name, type, scope, target, groupId, insertedAtMs, doneAtMs, error, perLocation } = operation;
-  const isDone = world.clock.nowMs() >= doneAtMs();
+  const isDone = project.clock.nowMs() >= doneAtMs();
   const [kind, place] = scope.split('/');
-  const placed = place === undefined ? {} : { [kind === 'zones' ? 'zone' : 'region']: linkOf(world, scope) };
+  const placed = place === undefined ? {} : { [kind === 'zones' ? 'zone' : 'region']: linkOf(project, scope) };
   return {
     kind: 'compute#operation',
     id: String(BigInt(`0x${Buffer.from(name.slice(-7)).toString('hex')}`)),
     name,
     ...placed,
     operationType: type,
-    targetLink: linkOf(world, target),
+    targetLink: linkOf(project, target),
     status: isDone ? 'DONE' : 'RUNNING',
     progress: isDone ? 100 : 0,
     user: 'control-plane@test-project.iam.gserviceaccount.com',
@@ -82,23 +82,23 @@ export function operationOf(world: World, operation: Operation): object {
             ),
           },
         }),
-    selfLink: linkOf(world, `${scope}/operations/${name}`),
+    selfLink: linkOf(project, `${scope}/operations/${name}`),
   };
 }
 
-export const diskOf = (world: World, { name, zone, labels, createdAtMs }: Disk): object => ({
+export const diskOf = (project: EmulatedProject, { name, zone, labels, createdAtMs }: Disk): object => ({
   kind: 'compute#disk',
   id: String(createdAtMs),
   name,
-  zone: linkOf(world, `zones/${zone}`),
+  zone: linkOf(project, `zones/${zone}`),
   labels,
   status: 'READY',
   sizeGb: '30',
   creationTimestamp: rfc3339(createdAtMs),
-  selfLink: linkOf(world, `zones/${zone}/disks/${name}`),
+  selfLink: linkOf(project, `zones/${zone}/disks/${name}`),
 });
 
-export const firewallOf = (world: World, firewall: Firewall): object => ({
+export const firewallOf = (project: EmulatedProject, firewall: Firewall): object => ({
   kind: 'compute#firewall',
   id: String(firewall.createdAtMs),
   name: firewall.name,
@@ -111,10 +111,10 @@ export const firewallOf = (world: World, firewall: Firewall): object => ({
   targetTags: firewall.targetTags,
   allowed: [{ IPProtocol: 'tcp', ports: firewall.ports }],
   creationTimestamp: rfc3339(firewall.createdAtMs),
-  selfLink: linkOf(world, `global/firewalls/${firewall.name}`),
+  selfLink: linkOf(project, `global/firewalls/${firewall.name}`),
 });
 
-export const machineTypeOf = (world: World, zone: string, name: string): object => {
+export const machineTypeOf = (project: EmulatedProject, zone: string, name: string): object => {
   const type = machineTypes.get(name);
   return {
     kind: 'compute#machineType',
@@ -132,6 +132,6 @@ export const machineTypeOf = (world: World, zone: string, name: string): object 
             { guestAcceleratorType: type.accelerator.type, guestAcceleratorCount: type.accelerator.count },
           ],
         }),
-    selfLink: linkOf(world, `zones/${zone}/machineTypes/${name}`),
+    selfLink: linkOf(project, `zones/${zone}/machineTypes/${name}`),
   };
 };

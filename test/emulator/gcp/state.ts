@@ -1,4 +1,4 @@
-// What the emulated Compute Engine holds. States follow from times, so moving the clock moves the world.
+// What the emulated Compute Engine holds. States follow from times, so advancing the clock advances every state.
 export type Market = 'on-demand' | 'spot';
 export type Status = 'PROVISIONING' | 'RUNNING' | 'STOPPING' | 'TERMINATED';
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import type { Caller } from './access.ts';
 import { GcpError, invalid } from './gcp-error.ts';
 import { parseMultipart } from './multipart.ts';
-import { digits } from './world.ts';
-import type { World } from './world.ts';
+import { digits } from './project.ts';
+import type { EmulatedProject } from './project.ts';
 
 export interface Bucket {
   name: string;
@@ -48,7 +48,7 @@ export interface StorageRoute {
 }
 
 /** Null when the path is of another API. */
-export function storageRoute(world: World, call: StorageCall): StorageRoute | null {
+export function storageRoute(project: EmulatedProject, call: StorageCall): StorageRoute | null {
   const [, upload, rest] = /^(\/upload)?\/storage\/v1\/b(?:\/(.*))?$/.exec(call.pathname) ?? [];
   if (rest === undefined && call.pathname !== '/storage/v1/b') return null;
   const [bucket = '', kind, ...name] = (rest ?? '').split('/');
@@ -56,32 +56,32 @@ export function storageRoute(world: World, call: StorageCall): StorageRoute | nu
   const of = `${call.method}${upload === undefined ? '' : ' upload'}${bucket === '' ? '' : ' bucket'}${kind === undefined ? '' : ` ${kind}`}${object === '' ? '' : ' *'}`;
   switch (of) {
     case 'POST upload bucket o':
-      return { name: 'objects.insert', run: () => insertObject(world, bucket, call) };
+      return { name: 'objects.insert', run: () => insertObject(project, bucket, call) };
     case 'GET bucket o':
-      return { name: 'objects.list', run: () => listObjects(world, bucket, call) };
+      return { name: 'objects.list', run: () => listObjects(project, bucket, call) };
     case 'GET bucket o *':
-      return { name: 'objects.get', run: () => getObject(world, bucket, object, call) };
+      return { name: 'objects.get', run: () => getObject(project, bucket, object, call) };
     case 'DELETE bucket o *':
-      return { name: 'objects.delete', run: () => deleteObject(world, bucket, object, call) };
+      return { name: 'objects.delete', run: () => deleteObject(project, bucket, object, call) };
     default:
       throw new GcpError(404, 'notFound', `The emulator has no ${call.method} ${call.pathname}.`);
   }
 }
 
-function insertObject(world: World, bucketName: string, call: StorageCall): StorageAnswer {
+function insertObject(project: EmulatedProject, bucketName: string, call: StorageCall): StorageAnswer {
   const { query, contentType, body } = call;
-  const bucket = existing(world, bucketName);
+  const bucket = existing(project, bucketName);
   const { resource, content } = uploaded(query, contentType, body);
   const { name = query.get('name') ?? '', md5Hash, metadata = {} } = resource;
   if (name === '' || Buffer.byteLength(name) > 1_024) throw invalid('Required');
-  mayOn(world, call, 'storage.objects.create', bucketName, name);
+  mayOn(project, call, 'storage.objects.create', bucketName, name);
   const before = bucket.objects.get(name);
-  if (before !== undefined) mayOn(world, call, 'storage.objects.delete', bucketName, name);
+  if (before !== undefined) mayOn(project, call, 'storage.objects.delete', bucketName, name);
   requireGeneration(query, before);
   const found = md5(content);
   if (md5Hash !== undefined && md5Hash !== found)
     throw invalid(`Provided MD5 hash "${md5Hash}" doesn't match calculated MD5 hash "${found}".`);
-  const generation = String(BigInt(world.clock.nowMs()) * 1_000n + BigInt(digits(3)));
+  const generation = String(BigInt(project.clock.nowMs()) * 1_000n + BigInt(digits(3)));
   const stored = { generation, bytes: content, metadata };
   bucket.objects.set(name, stored);
   return { status: 200, json: resourceOf(bucketName, name, stored) };
@@ -111,14 +111,14 @@ function requireGeneration(query: URLSearchParams, before: StoredObject | undefi
     throw new GcpError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
 }
 
-function getObject(world: World, bucketName: string, name: string, call: StorageCall): StorageAnswer {
+function getObject(project: EmulatedProject, bucketName: string, name: string, call: StorageCall): StorageAnswer {
   const isMedia = call.query.get('alt') === 'media';
   try {
-    const bucket = existing(world, bucketName);
-    mayOn(world, call, 'storage.objects.get', bucketName, name);
+    const bucket = existing(project, bucketName);
+    mayOn(project, call, 'storage.objects.get', bucketName, name);
     const found = bucket.objects.get(name);
-    // Without the right to list, nobody learns which objects do not exist.
-    if (found === undefined) mayOn(world, call, 'storage.objects.list', bucketName, name);
+    // Without the right to list, a caller does not learn which objects do not exist.
+    if (found === undefined) mayOn(project, call, 'storage.objects.list', bucketName, name);
     if (found === undefined) throw noObject(bucketName, name);
     if (!isMedia) return { status: 200, json: resourceOf(bucketName, name, found) };
     const headers = { 'x-goog-hash': `md5=${md5(found.bytes)}`, 'x-goog-generation': found.generation };
@@ -130,18 +130,18 @@ function getObject(world: World, bucketName: string, name: string, call: Storage
   }
 }
 
-function deleteObject(world: World, bucketName: string, name: string, call: StorageCall): StorageAnswer {
-  const bucket = existing(world, bucketName);
-  mayOn(world, call, 'storage.objects.delete', bucketName, name);
-  if (!bucket.objects.has(name)) mayOn(world, call, 'storage.objects.list', bucketName, name);
+function deleteObject(project: EmulatedProject, bucketName: string, name: string, call: StorageCall): StorageAnswer {
+  const bucket = existing(project, bucketName);
+  mayOn(project, call, 'storage.objects.delete', bucketName, name);
+  if (!bucket.objects.has(name)) mayOn(project, call, 'storage.objects.list', bucketName, name);
   if (!bucket.objects.delete(name)) throw noObject(bucketName, name);
   return { status: 204 };
 }
 
-function listObjects(world: World, bucketName: string, call: StorageCall): StorageAnswer {
+function listObjects(project: EmulatedProject, bucketName: string, call: StorageCall): StorageAnswer {
   const { query } = call;
-  const bucket = existing(world, bucketName);
-  mayOn(world, call, 'storage.objects.list', bucketName, '');
+  const bucket = existing(project, bucketName);
+  mayOn(project, call, 'storage.objects.list', bucketName, '');
   const size = Math.min(Number(query.get('maxResults') ?? 1_000), 1_000);
   if (!(size >= 1)) throw invalid(`Invalid value for maxResults: ${query.get('maxResults')}`);
   const after = Buffer.from(query.get('pageToken') ?? '', 'base64').toString();
@@ -155,15 +155,21 @@ function listObjects(world: World, bucketName: string, call: StorageCall): Stora
   return { status: 200, json: { kind: 'storage#objects', ...(items.length === 0 ? {} : { items }), ...next } };
 }
 
-function existing(world: World, name: string): Bucket {
-  const found = world.buckets.get(name);
+function existing(project: EmulatedProject, name: string): Bucket {
+  const found = project.buckets.get(name);
   if (found === undefined) throw new GcpError(404, 'notFound', 'The specified bucket does not exist.');
   return found;
 }
 
-function mayOn(world: World, { caller }: StorageCall, permission: string, bucket: string, object: string): void {
+function mayOn(
+  project: EmulatedProject,
+  { caller }: StorageCall,
+  permission: string,
+  bucket: string,
+  object: string,
+): void {
   const what = object === '' ? 'bucket' : 'object';
-  world.access.require(
+  project.access.require(
     caller,
     permission,
     `${bucket}/${object}`,

@@ -23,8 +23,8 @@ export interface LedgerEntry {
   why: string;
 }
 
-export interface World {
-  project: string;
+export interface EmulatedProject {
+  id: string;
   region: string;
   zones: string[];
   clock: Clock;
@@ -75,16 +75,16 @@ export type NewInstance = Omit<
   | 'isEnding'
 > & { hasPublicIp: boolean };
 
-export function createWorld(): World {
+export function createProject(): EmulatedProject {
   const clock = createClock();
   let launches = 0;
   const note = (event: LedgerEntry['event'], instance: Instance, why: string): void => {
     const { name, machineType, zone, market, labels } = instance;
-    world.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
+    project.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
   };
-  const project = 'test-project';
-  const world: World = {
-    project,
+  const id = 'test-project';
+  const project: EmulatedProject = {
+    id,
     region: 'us-central1',
     zones: ['us-central1-a', 'us-central1-b', 'us-central1-c'],
     clock,
@@ -93,7 +93,7 @@ export function createWorld(): World {
     disks: new Map(),
     firewalls: new Map(),
     buckets: new Map(),
-    access: createAccess(project),
+    access: createAccess(id),
     operations: [],
     requests: new Map(),
     ledger: [],
@@ -105,69 +105,69 @@ export function createWorld(): World {
     muteNext: 0,
     onEnd: () => {},
     existing: (zone, nameOrId) =>
-      world.instances.find(
+      project.instances.find(
         (each) =>
           each.zone === zone &&
           (each.name === nameOrId || each.numericId === nameOrId) &&
           statusAt(each, clock.nowMs()) !== null,
       ) ?? null,
     shown: (zone, nameOrId) => {
-      const found = world.existing(zone, nameOrId);
+      const found = project.existing(zone, nameOrId);
       return found === null || clock.nowMs() < found.visibleFromMs ? null : found;
     },
     operation(input) {
       const operation = { ...input, name: `operation-${clock.nowMs()}-${digits(12)}`, insertedAtMs: clock.nowMs() };
-      world.operations.push(operation);
+      project.operations.push(operation);
       return operation;
     },
     launch({ hasPublicIp, ...wanted }) {
       const nowMs = clock.nowMs();
       launches += 1;
-      const mute = world.muteNext > 0;
-      if (mute) world.muteNext -= 1;
+      const mute = project.muteNext > 0;
+      if (mute) project.muteNext -= 1;
       const instance: Instance = {
         ...wanted,
         numericId: digits(19),
         privateIp: loopback(87, launches),
         publicIp: hasPublicIp ? loopback(88, launches) : null,
         createdAtMs: nowMs,
-        visibleFromMs: nowMs + world.delays.visibleMs,
-        runningFromMs: nowMs + world.delays.pendingMs,
+        visibleFromMs: nowMs + project.delays.visibleMs,
+        runningFromMs: nowMs + project.delays.pendingMs,
         ...{ stop: null, deletion: null, preemption: null, mute, isEnding: false },
       };
-      world.instances.push(instance);
+      project.instances.push(instance);
       note('launched', instance, 'bulkInsert');
       return instance;
     },
     remove(instance, type, how = 'orderly') {
       const nowMs = clock.nowMs();
       const wasLive = isLive(instance, nowMs);
-      instance.deletion ??= { atMs: nowMs, goneAtMs: nowMs + world.delays.shutdownMs };
+      instance.deletion ??= { atMs: nowMs, goneAtMs: nowMs + project.delays.shutdownMs };
       if (wasLive) {
         note('ended', instance, type);
-        world.onEnd(instance, how);
+        project.onEnd(instance, how);
       }
       const target = `zones/${instance.zone}/instances/${instance.name}`;
       const doneAtMs = (): number =>
         instance.isEnding ? Number.POSITIVE_INFINITY : (instance.deletion?.goneAtMs ?? 0);
-      return world.operation({
+      return project.operation({
         ...{ type, scope: `zones/${instance.zone}`, target, groupId: null, doneAtMs, error: null, perLocation: null },
       });
     },
     halt(instance, type, how = 'orderly') {
       const nowMs = clock.nowMs();
       if (!isLive(instance, nowMs)) return;
-      instance.stop = { atMs: nowMs, stoppedAtMs: nowMs + world.delays.shutdownMs };
+      instance.stop = { atMs: nowMs, stoppedAtMs: nowMs + project.delays.shutdownMs };
       note('ended', instance, type);
       const target = `zones/${instance.zone}/instances/${instance.name}`;
-      world.operation({
+      project.operation({
         ...{ type, scope: `zones/${instance.zone}`, target, groupId: null, doneAtMs: () => nowMs },
         ...{ error: null, perLocation: null },
       });
-      world.onEnd(instance, how);
+      project.onEnd(instance, how);
     },
   };
-  return world;
+  return project;
 }
 
 /** As Google's ids: a positive number of so many digits. */

@@ -1,4 +1,4 @@
-// The emulated cloud as a whole: its regions, its time, its ledger, and how instances begin and end in it.
+// The emulated AWS account: its regions, its time, its ledger, and how instances begin and end in it.
 import type { Clock } from './clock.ts';
 import { createClock } from './clock.ts';
 import type { Faults } from './faults.ts';
@@ -27,7 +27,7 @@ export interface Hooks {
   ended(instance: Instance): void;
 }
 
-export interface World {
+export interface EmulatedAccount {
   clock: Clock;
   faults: Faults;
   ledger: Ledger;
@@ -37,7 +37,7 @@ export interface World {
   iam: Iam;
   hooks: Hooks;
   /** Other accounts, whose instances are records: role -> what its trust asks for, and the account. */
-  trusts: Map<string, { externalId: string; world: World }>;
+  trusts: Map<string, { externalId: string; account: EmulatedAccount }>;
   /** Access key -> what it is allowed; a key without an entry may do everything. */
   permissions: Map<string, Policy[]>;
   /** So many of the next instances boot without ever calling home. */
@@ -50,7 +50,7 @@ export interface World {
   launch(region: Region, wanted: NewInstance): Instance;
   /** Ends it now, or at a time to come; the first end stands. */
   end(instance: Instance, code: string, why: string): void;
-  /** As StopInstances does: whoever may do that in the account can do it to ours too. */
+  /** As StopInstances does, which any principal with that permission can call on our instances too. */
   stop(instance: Instance): void;
 }
 
@@ -67,11 +67,11 @@ export interface NewInstance {
   fleet: string | null;
 }
 
-export function createWorld(ledgerPath: string | null, accountId = '123456789012'): World {
+export function createAccount(ledgerPath: string | null, accountId = '123456789012'): EmulatedAccount {
   const clock = createClock();
   const regions = new Map<string, Region>();
   let addresses = 0;
-  const world: World = {
+  const account: EmulatedAccount = {
     clock,
     faults: createFaults(clock),
     ledger: createLedger(ledgerPath),
@@ -99,9 +99,9 @@ export function createWorld(ledgerPath: string | null, accountId = '123456789012
     launch(region, { volumeTags, ...wanted }) {
       const nowMs = clock.nowMs();
       addresses += 1;
-      const { visibleMs, visibleUpToMs } = world.delays;
-      const mute = world.muteNext > 0;
-      if (mute) world.muteNext -= 1;
+      const { visibleMs, visibleUpToMs } = account.delays;
+      const mute = account.muteNext > 0;
+      if (mute) account.muteNext -= 1;
       const instance: Instance = {
         ...wanted,
         id: hexId('i'),
@@ -110,7 +110,7 @@ export function createWorld(ledgerPath: string | null, accountId = '123456789012
         publicIp: wanted.data.publicIp ? loopback(78, addresses) : null,
         launchedAtMs: nowMs,
         visibleFromMs: nowMs + visibleMs + share(addresses) * Math.max(0, visibleUpToMs - visibleMs),
-        runningFromMs: nowMs + world.delays.pendingMs,
+        runningFromMs: nowMs + account.delays.pendingMs,
         stop: null,
         end: null,
         interruption: null,
@@ -122,23 +122,23 @@ export function createWorld(ledgerPath: string | null, accountId = '123456789012
         ...{ id: instance.volumeId, zone: instance.zone, sizeGib: wanted.data.diskGib ?? 8, tags: volumeTags },
         ...{ createdAtMs: nowMs, instance, deleteOnTermination: wanted.data.deleteOnTermination, deletedAtMs: null },
       });
-      world.ledger.note('launched', instance, nowMs, wanted.fleet ?? 'RunInstances');
-      world.hooks.launched(instance);
+      account.ledger.note('launched', instance, nowMs, wanted.fleet ?? 'RunInstances');
+      account.hooks.launched(instance);
       return instance;
     },
     end(instance, code, why) {
       const nowMs = clock.nowMs();
       if (instance.end !== null) return;
-      instance.end = { atMs: nowMs, goneAtMs: nowMs + world.delays.shutdownMs, code };
-      world.ledger.note('ended', instance, nowMs, why);
-      world.hooks.ended(instance);
+      instance.end = { atMs: nowMs, goneAtMs: nowMs + account.delays.shutdownMs, code };
+      account.ledger.note('ended', instance, nowMs, why);
+      account.hooks.ended(instance);
     },
     stop(instance) {
       const nowMs = clock.nowMs();
-      instance.stop ??= { atMs: nowMs, stoppedAtMs: nowMs + world.delays.shutdownMs };
+      instance.stop ??= { atMs: nowMs, stoppedAtMs: nowMs + account.delays.shutdownMs };
     },
   };
-  return world;
+  return account;
 }
 
 /** The nth instance's place between two bounds. */
