@@ -1,4 +1,4 @@
-// A workspace with an AWS account of its own: the control plane takes a role there, given once with an external id, until it is taken back.
+// A workspace with an AWS account of its own: the control plane assumes a role there, with an external id, until the role is revoked.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ it('ends what a workspace launched before it got its account', async () => {
   expect([await idsIn(), await idsIn(roleArn)]).toEqual([[], []]);
 });
 
-it('that took its role back, or has another external id, launches nothing, says why, and stops nobody else', async () => {
+it('that revoked its role, or has another external id, launches nothing, says why, and other accounts go on', async () => {
   const owner = freshOwner();
   const { launched } = await cloud.provider.launch(workersRequest(owner, 1));
   for (const refused of [provider({ id: 'a-guess' }), await revoked()]) {
@@ -112,8 +112,7 @@ it('is named by the settings, tried by doctor, and has its logs there', async ()
     const check = checks.find(({ name }) => name === 'aws launch us-east-1 of research');
     expect(await check?.run(AbortSignal.timeout(60_000), 'd_test')).toContain('EC2 would launch m6i.xlarge');
     const readers = createRegionReaders([readAwsSettings(path)]);
-    for await (const _line of readers.logs({ owner: ofResearch() }))
-      throw new Error('there is a line that nobody wrote');
+    for await (const _line of readers.logs({ owner: ofResearch() })) throw new Error('a line that no instance wrote');
     await write({ ...research, roleArn: 'ropewalk-access' });
     expect(() => readAwsSettings(path)).toThrow('arn:aws:iam::ACCOUNT:role/NAME');
     await write({ ...research, subnets: awsFile.subnets.slice(1) });

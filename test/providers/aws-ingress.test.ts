@@ -73,7 +73,7 @@ describe('the ingress of a cluster', () => {
     expect(await groups()).toHaveLength(1);
   });
 
-  it('go with the cluster, though its instance still holds them for a while, and nobody else’s go', async () => {
+  it('are deleted with their cluster alone, although its instance still holds them for a while', async () => {
     const neighbour = freshOwner();
     await cloud.provider.launch(headRequest(neighbour, own));
     const { launched } = await cloud.provider.launch(headRequest(owner, own));
@@ -102,7 +102,7 @@ describe('the ingress of a cluster', () => {
     expect(await groups()).toEqual([]);
   });
 
-  it('are told of as the account’s trouble when it may have no more groups', async () => {
+  it('are reported as a quota of the account when it can have no more security groups', async () => {
     const text = 'The maximum number of security groups has been reached.';
     const fault = {
       action: 'CreateSecurityGroup',

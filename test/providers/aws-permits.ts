@@ -47,7 +47,7 @@ export async function liveOnce({ provider, emulator }: TestCloud): Promise<void>
   if ((await provider.describe(owner, ids)).length !== 3) throw new Error('not all instances are described');
   await emulator.send({ op: 'keepVolume', id: ids[0] ?? '' });
   await provider.list(deployment);
-  for await (const _line of provider.logs({ owner })) throw new Error('there is a line that nobody wrote');
+  for await (const _line of provider.logs({ owner })) throw new Error('a line that no instance wrote');
   await tryLaunch(awsFile, { deploymentId: deployment, apiUrl: 'https://ropewalk.example' }, never);
   await provider.terminate(owner, ids, never);
   await provider.lifetimes?.(owner, ids);

@@ -219,7 +219,7 @@ describe('the setup of an AWS account', () => {
       expect.stringMatching(/role theirs that this deployment did not create[^]*--name/),
     ]);
     expect((await setup({ name: 'theirs', remove: true })).code).toBe(1);
-    expect((await setup({ controlPlaneRole: 'nobody' })).err).toContain('no role nobody');
+    expect((await setup({ controlPlaneRole: 'absent' })).err).toContain('no role absent');
     const policy = await controlPlanePolicy({ account: '123456789012', role: 'mine', deploymentId: 'dep_mine' });
     // IAM's bound of a managed policy is 6,144.
     expect(policy.length).toBeLessThan(6_000);

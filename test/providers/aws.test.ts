@@ -72,7 +72,7 @@ describe('a launch on EC2', () => {
     ]);
   });
 
-  it('tags everything by the call that makes it, and tells the instance no more than how to call home', async () => {
+  it('tags everything by the call that creates it, and gives the instance only what it needs to register', async () => {
     const request = clusterRequest(1);
     if (request.placement !== undefined) request.placement.tags = { project: 'climate', 'ropewalk:workspace': 'other' };
     await cloud.provider.launch(request);
@@ -150,7 +150,7 @@ describe('a launch on EC2', () => {
 });
 
 describe('the error table', () => {
-  it('has a scope and a sentence for every code, and tells what it does not know', () => {
+  it('has a scope and a sentence for every code, and marks unknown codes', () => {
     for (const code of knownCodes) {
       const { text: sentence, known } = classify(code, 'AWS says so');
       expect([code, known, sentence.length > 20, sentence.includes('AWS says so')]).toEqual([code, true, true, true]);

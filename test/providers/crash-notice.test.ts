@@ -1,4 +1,4 @@
-// Whoever started an agent learns of its crash at once; an agent that is ended, or ends of its own accord, is no crash.
+// The local provider reports the crash of an agent at once; an agent that is terminated, or ends by itself, is no crash.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createLocalProvider } from '../../providers/local/provider.ts';
@@ -23,15 +23,15 @@ afterEach(async () => {
   await api.close();
 });
 
-/** Launched by a provider that is told of crashes; ended with the bench. */
+/** Launched by a provider that reports crashes; ended with the bench. */
 function launch(): Promise<Agent> {
   const onCrash = (owner: Owner, id: string): void => void crashes.push({ owner, id });
-  const told = createLocalProvider({ ...bench.options, environment: process.env, onCrash });
+  const reporting = createLocalProvider({ ...bench.options, environment: process.env, onCrash });
   const { provider: recording } = bench;
   const provider = {
-    ...told,
+    ...reporting,
     launch: async (request: LaunchRequest) => {
-      const outcome = await told.launch(request);
+      const outcome = await reporting.launch(request);
       // The bench finds it launched already, and ends it with its own.
       await recording.launch(request);
       return outcome;
@@ -40,20 +40,20 @@ function launch(): Promise<Agent> {
   return launchAgent({ ...bench, provider }, api);
 }
 
-it('tells of an agent that was killed, once, with its owner', async () => {
+it('reports a killed agent once, with its owner', async () => {
   const agent = await launch();
   process.kill(agent.pid, 'SIGKILL');
   await eventually(() => crashes.length > 0);
   expect(crashes).toEqual([{ owner: agent.owner, id: agent.id }]);
 });
 
-it('says nothing of one that was terminated, nor of one that has nothing left to do', async () => {
+it('reports no agent that was terminated, nor one that has nothing left to do', async () => {
   const [terminated, released] = [await launch(), await launch()];
   const identity = await readClaim(released.directory);
   await terminated.terminate();
-  api.answer.stop = { code: 'JOB_OVER', text: 'The job is over.' };
+  api.answer.stop = { code: 'JOB_OVER', text: 'The job has ended.' };
   await eventually(async () => !(await isSameProcess(identity)));
-  // One that is killed afterwards is told of: by then the others would have been.
+  // One that is killed afterwards is reported: by then the others would have been.
   api.answer.stop = null;
   const killed = await launch();
   process.kill(killed.pid, 'SIGKILL');

@@ -64,7 +64,7 @@ async function crash(id: string): Promise<void> {
   await eventually(async () => !(await isSameProcess(agent)));
 }
 
-/** Grandchildren that left the group and the session, emptied their environment, are stopped, or lost their parents. */
+/** Orphaned processes: of another group and session, with an empty environment, stopped, or without parents. */
 async function startStubbornWork(ids: string[]): Promise<() => Promise<boolean>> {
   const scratch = scratchPath();
   await mkdir(scratch);
@@ -143,7 +143,7 @@ describe('a local instance', () => {
     expect((await agent.lines({ tasks: [0] })).map((line) => line.text)).toEqual(['hello']);
   });
 
-  it('is told as stopping while its tasks outlive its agent', async () => {
+  it('is described as stopping while its tasks outlive its agent', async () => {
     const of = owner();
     const { launched } = await bench.provider.launch(requestFor(of, 1));
     const ids = launched.map(({ id }) => id);
@@ -167,7 +167,7 @@ describe('a local instance', () => {
     expect(api.arrivals).toEqual([]);
   });
 
-  it('ends itself when only the tombstone tells it to, or its directory is gone', async () => {
+  it('ends itself when it finds its tombstone, or its directory is gone', async () => {
     const [first, second] = [await launchAgent(bench, api), await launchAgent(bench, api)];
     await writeFile(join(first.directory, 'tombstone'), '');
     await rm(second.directory, { recursive: true });

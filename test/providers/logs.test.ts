@@ -77,9 +77,9 @@ describe('a follower', () => {
     await eventually(() => seen.some((text) => numberOf(text) === lines - 1));
     abort.abort();
     await over;
-    const told = seen.filter((text) => !notice.test(text)).map(numberOf);
-    for (const [at, number] of told.entries()) {
-      const before = told[at - 1] ?? -1;
+    const numbered = seen.filter((text) => !notice.test(text)).map(numberOf);
+    for (const [at, number] of numbered.entries()) {
+      const before = numbered[at - 1] ?? -1;
       expect(number).toBeGreaterThan(before);
       // Where something is missing, a notice stands.
       if (number !== before + 1) expect(seen[seen.findIndex((text) => numberOf(text) === number) - 1]).toMatch(notice);
@@ -105,7 +105,7 @@ describe('a follower', () => {
     expect(seen).toEqual(['hello i_bbbbbbbb', 'more', 'hello i_cccccccc', 'more']);
   });
 
-  it('is told which of many files has changed, and to look at all of them only now and then', async () => {
+  it('learns which of many files has changed, and reads all of them only now and then', async () => {
     const watch = watchLogs(abort.signal);
     try {
       watch.add(directory);
