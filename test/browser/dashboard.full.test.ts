@@ -110,7 +110,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
     expect(other?.status()).toBe(401);
   });
 
-  it('opens from a page of somebody else, which cannot read it', async () => {
+  it('opens from a page of another origin, which cannot read it', async () => {
     const elsewhere = await serveElsewhere(`<a href="${bench.state.dashboardUrl}${await link()}">the dashboard</a>`);
     try {
       // Another site to the browser, though the same machine.
