@@ -1,11 +1,11 @@
-// Every route with every kind of credential, from the routes that are really served: who may not is told nothing, changes
-// nothing, and cannot tell what is somebody else's from what is not there.
+// Every served route with every kind of credential: a caller without the right learns nothing, changes nothing, and cannot
+// distinguish an object of another user from one that does not exist.
 import { describe, expect, it } from 'vitest';
 
 import { scopesOf } from './scopes.ts';
-import { openToAnybody, ownWhateverTheName } from './exceptions.ts';
+import { openRoutes, ownWhateverTheName } from './exceptions.ts';
 import { agentRoutes, foreignSubject, pathWith, peopleRoutes, randomSubject } from './routes.ts';
-import { createWorld, secretContent, secretName, type World } from './world.ts';
+import { createFixture, secretContent, secretName, type Fixture } from './fixture.ts';
 
 const split = (route: string): [method: string, path: string] => {
   const [method = '', path = ''] = route.split(' ');
@@ -13,30 +13,30 @@ const split = (route: string): [method: string, path: string] => {
 };
 
 async function ask(
-  world: World,
+  fixture: Fixture,
   route: string,
   options: { token: string | null; path?: string | undefined; body?: unknown },
 ) {
   const [method, pattern] = split(route);
   const { token, path = pattern, body } = options;
   const headers = { 'x-request-id': 'one-id' };
-  const response = await world.api.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+  const response = await fixture.api.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
   return { status: response.status, text: await response.text() };
 }
 
-let untouched: Promise<World> | null = null;
-/** Shared by all requests that must change nothing, which each of them shows: a world takes a tenth of a second to make. */
-const untouchedWorld = (): Promise<World> => (untouched ??= createWorld());
+let untouched: Promise<Fixture> | null = null;
+/** Shared by all requests that must change nothing, which each of them shows: a fixture takes a tenth of a second to make. */
+const untouchedFixture = (): Promise<Fixture> => (untouched ??= createFixture());
 
 /** What is asked must leave everything as it was. */
-async function expectDenied(world: World, statuses: number[], call: () => ReturnType<typeof ask>) {
-  return expectUnchanged(world, () => expectRefusal(statuses, call));
+async function expectDenied(fixture: Fixture, statuses: number[], call: () => ReturnType<typeof ask>) {
+  return expectUnchanged(fixture, () => expectRefusal(statuses, call));
 }
 
-async function expectUnchanged<T>(world: World, work: () => Promise<T>): Promise<T> {
-  const before = await world.state();
+async function expectUnchanged<T>(fixture: Fixture, work: () => Promise<T>): Promise<T> {
+  const before = await fixture.state();
   const answer = await work();
-  expect(await world.state()).toBe(before);
+  expect(await fixture.state()).toBe(before);
   return answer;
 }
 
@@ -48,13 +48,13 @@ async function expectRefusal(statuses: number[], call: () => ReturnType<typeof a
   return answer;
 }
 
-const pathOf = (world: World, route: string) => {
+const pathOf = (fixture: Fixture, route: string) => {
   const { subject } = peopleRoutes[route] ?? {};
   const [, path] = split(route);
-  return subject === undefined ? path : pathWith(path, foreignSubject(world, subject));
+  return subject === undefined ? path : pathWith(path, foreignSubject(fixture, subject));
 };
 
-const noTokens = ({ people }: World): [what: string, token: string | null][] => [
+const noTokens = ({ people }: Fixture): [what: string, token: string | null][] => [
   ['none', null],
   ['empty', ''],
   ['malformed', 'swordfish'],
@@ -67,8 +67,8 @@ const noTokens = ({ people }: World): [what: string, token: string | null][] => 
 ];
 
 describe('the list of routes', () => {
-  it('is whole: a route is in it with what it needs, or is open to anybody for a reason', async () => {
-    const { api } = await createWorld();
+  it('is complete: each route is listed with the scope it needs, or is open with a reason', async () => {
+    const { api } = await createFixture();
     const document = await (await api.call('GET', '/v1/openapi.json', { token: null })).json();
     const described = Object.entries<object>(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -76,7 +76,7 @@ describe('the list of routes', () => {
     const mounted = api.app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
-    const known = [...Object.keys(peopleRoutes), ...Object.keys(agentRoutes), ...Object.keys(openToAnybody)];
+    const known = [...Object.keys(peopleRoutes), ...Object.keys(agentRoutes), ...Object.keys(openRoutes)];
     expect([...new Set([...described, ...mounted])].toSorted()).toEqual(known.toSorted());
   });
 });
@@ -84,54 +84,54 @@ describe('the list of routes', () => {
 describe.each(Object.keys(peopleRoutes))('%s', (route) => {
   const { needs = 'read', subject, body, ok } = peopleRoutes[route] ?? {};
 
-  it('lets nobody in without a token that is good', async () => {
-    const world = await untouchedWorld();
-    const { agents } = world;
+  it('refuses every request without a valid token', async () => {
+    const fixture = await untouchedFixture();
+    const { agents } = fixture;
     const ofOthers = Object.entries(agents);
-    await expectUnchanged(world, async () => {
-      for (const [, token] of [...noTokens(world), ...ofOthers]) {
-        await expectRefusal([401], () => ask(world, route, { token, path: pathOf(world, route), body }));
+    await expectUnchanged(fixture, async () => {
+      for (const [, token] of [...noTokens(fixture), ...ofOthers]) {
+        await expectRefusal([401], () => ask(fixture, route, { token, path: pathOf(fixture, route), body }));
       }
     });
   });
 
   it(`needs the scope ${needs}`, async () => {
     for (const who of ['readOnly', 'member'] as const) {
-      const world = await (scopesOf(who).includes(needs) ? createWorld() : untouchedWorld());
-      const call = () => ask(world, route, { token: world.people[who], path: pathOf(world, route), body });
+      const fixture = await (scopesOf(who).includes(needs) ? createFixture() : untouchedFixture());
+      const call = () => ask(fixture, route, { token: fixture.people[who], path: pathOf(fixture, route), body });
       if (scopesOf(who).includes(needs)) expect([401, 403]).not.toContain((await call()).status);
-      else if (subject === undefined) await expectDenied(world, [403], call);
-      else await expectDenied(world, [403, 404], call);
+      else if (subject === undefined) await expectDenied(fixture, [403], call);
+      else await expectDenied(fixture, [403, 404], call);
     }
   });
 
   it('does not look beyond the workspace of its token', async () => {
     const isOfOthers = subject !== undefined && !ownWhateverTheName.includes(route);
-    const world = await (isOfOthers ? untouchedWorld() : createWorld());
-    const token = world.people.foreign;
+    const fixture = await (isOfOthers ? untouchedFixture() : createFixture());
+    const token = fixture.people.foreign;
     const [, path] = split(route);
-    const before = await world.ofDefault();
-    const answer = await ask(world, route, { token, path: pathOf(world, route), body });
+    const before = await fixture.ofDefault();
+    const answer = await ask(fixture, route, { token, path: pathOf(fixture, route), body });
     if (isOfOthers) {
-      const foreignId = foreignSubject(world, subject);
-      const foreign = await expectDenied(world, [404], () =>
-        ask(world, route, { token, path: pathOf(world, route), body }),
+      const foreignId = foreignSubject(fixture, subject);
+      const foreign = await expectDenied(fixture, [404], () =>
+        ask(fixture, route, { token, path: pathOf(fixture, route), body }),
       );
       const randomId = randomSubject(subject);
-      const random = await expectDenied(world, [404], () =>
-        ask(world, route, { token, path: pathWith(path, randomId), body }),
+      const random = await expectDenied(fixture, [404], () =>
+        ask(fixture, route, { token, path: pathWith(path, randomId), body }),
       );
       const unnamed = (text: string, id: string) => text.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'ID');
       expect(unnamed(foreign.text, foreignId)).toBe(unnamed(random.text, randomId));
     } else if (needs === 'operator') expect(answer.status).toBe(403);
     expect(answer.text).not.toContain(secretName);
     if (!ownWhateverTheName.includes(route)) expect(answer.text).not.toMatch(/"(root|mia|rob|ada)"/);
-    expect(await world.ofDefault()).toBe(before);
+    expect(await fixture.ofDefault()).toBe(before);
   });
 
-  it('works for who may', async () => {
-    const world = await createWorld();
-    const { status } = await ask(world, route, { token: world.people.admin, path: pathOf(world, route), body });
+  it('works with a token of sufficient scope', async () => {
+    const fixture = await createFixture();
+    const { status } = await ask(fixture, route, { token: fixture.people.admin, path: pathOf(fixture, route), body });
     expect(status).toBe(ok);
   });
 });
@@ -146,13 +146,13 @@ describe('what is private to its creator', () => {
   const rules = Object.entries(peopleRoutes).filter(([, { ofPrivate }]) => ofPrivate !== undefined);
   it.each(rules)('is kept from the others of its workspace: %s', async (route, { ofPrivate, body, ok }) => {
     for (const who of ['member', 'otherAdmin', 'admin'] as const) {
-      const world = await createWorld({ isPrivate: true });
+      const fixture = await createFixture({ isPrivate: true });
       // A job's cluster is as private as its job.
-      const numbers = pathOf(world, route).includes('/clusters/') ? [world.cluster, world.job] : [world.job];
+      const numbers = pathOf(fixture, route).includes('/clusters/') ? [fixture.cluster, fixture.job] : [fixture.job];
       for (const number of numbers) {
         const path = pathWith(split(route)[1], String(number));
-        const before = await world.ofDefault();
-        const { status, text } = await ask(world, route, { token: world.people[who], path, body });
+        const before = await fixture.ofDefault();
+        const { status, text } = await ask(fixture, route, { token: fixture.people[who], path, body });
         // What there is to see, its creator sees: or else this test shows nothing.
         if (who === 'admin') {
           if (status === ok && contentRoutes.test(route)) expect(text).toContain(secretContent);
@@ -161,11 +161,11 @@ describe('what is private to its creator', () => {
         expect(text).not.toContain(secretContent);
         expect(text).not.toMatch(/127\.0\.0\.1|i_/);
         const mayEnd = ofPrivate === 'end' && who === 'otherAdmin';
-        // A job's cluster takes no such request from anybody.
+        // A job's cluster takes no such request from any user.
         if (ofPrivate === 'outside') expect(status).toBe(200);
         else expect(mayEnd ? [ok] : [403, 409]).toContain(status);
         if (ofPrivate === 'outside') expect(text).toContain('"withheld":true');
-        if (!mayEnd) expect(await world.ofDefault()).toBe(before);
+        if (!mayEnd) expect(await fixture.ofDefault()).toBe(before);
       }
     }
   });
@@ -177,61 +177,69 @@ const contentRoutes = /^GET .*(jobs|clusters|\{number\}|events|logs)$/;
 describe.each(Object.keys(agentRoutes))('%s', (route) => {
   const { token: own = 'task', path, body, ok } = agentRoutes[route] ?? {};
 
-  it('lets nobody in without a token of its kind', async () => {
-    const world = await untouchedWorld();
-    const { people, agents } = world;
+  it('refuses every request without a token of its kind', async () => {
+    const fixture = await untouchedFixture();
+    const { people, agents } = fixture;
     const wrongKinds = own === 'launch' ? [agents.task, agents.dask] : [agents.launch];
     const others = [...wrongKinds, agents.dashboard, agents.session, ...Object.values(people)];
-    await expectUnchanged(world, async () => {
-      for (const token of [...noTokens(world).map(([, each]) => each), ...others]) {
-        await expectRefusal([401], () => ask(world, route, { token, path: path?.(world), body: body?.(world) }));
+    await expectUnchanged(fixture, async () => {
+      for (const token of [...noTokens(fixture).map(([, each]) => each), ...others]) {
+        await expectRefusal([401], () => ask(fixture, route, { token, path: path?.(fixture), body: body?.(fixture) }));
       }
     });
   });
 
   it('answers for the instance of its token alone', async () => {
-    const world = await createWorld();
-    const { agents } = world;
+    const fixture = await createFixture();
+    const { agents } = fixture;
     const foreign = own === 'launch' ? agents.otherWorkspaceLaunch : agents.otherWorkspace;
     const nowhere = own === 'launch' ? agents.nowhereLaunch : agents.otherCluster;
-    // An agent whose cluster is not there is told to end, which is an answer.
-    const telling = ['POST /v1/agent/report', 'POST /v1/agent/exchange', 'GET /v1/agent/orders'];
-    const before = await world.ofDefault();
+    // An agent whose cluster does not exist gets an order to stop, which is an answer.
+    const stopping = ['POST /v1/agent/report', 'POST /v1/agent/exchange', 'GET /v1/agent/orders'];
+    const before = await fixture.ofDefault();
     // Another workspace's agent that claims to be an instance of ours speaks to its own cluster, whatever it says.
-    const theirs = await ask(world, route, { token: foreign, path: path?.(world), body: body?.(world) });
-    const { status, text } = await ask(world, route, { token: nowhere, path: path?.(world), body: body?.(world) });
+    const theirs = await ask(fixture, route, { token: foreign, path: path?.(fixture), body: body?.(fixture) });
+    const { status, text } = await ask(fixture, route, {
+      token: nowhere,
+      path: path?.(fixture),
+      body: body?.(fixture),
+    });
     if (status === 200) {
-      expect(telling).toContain(route);
+      expect(stopping).toContain(route);
       expect(JSON.parse(text)).toMatchObject({ stop: { code: expect.any(String) } });
     } else expect([403, 404]).toContain(status);
     expect(`${theirs.text} ${text}`).not.toContain(secretName);
-    expect(await world.ofDefault()).toBe(before);
+    expect(await fixture.ofDefault()).toBe(before);
   });
 
-  it('works for who may', async () => {
-    const world = await createWorld();
-    const { status } = await ask(world, route, { token: world.agents[own], path: path?.(world), body: body?.(world) });
+  it('works with its own token', async () => {
+    const fixture = await createFixture();
+    const { status } = await ask(fixture, route, {
+      token: fixture.agents[own],
+      path: path?.(fixture),
+      body: body?.(fixture),
+    });
     expect(status).toBe(ok);
   });
 });
 
 describe('methods that a path does not have', () => {
-  it('do nothing, for whoever asks', async () => {
-    const world = await createWorld();
-    const routes = [...Object.keys(peopleRoutes), ...Object.keys(agentRoutes), ...Object.keys(openToAnybody)];
+  it('do nothing, with any token', async () => {
+    const fixture = await createFixture();
+    const routes = [...Object.keys(peopleRoutes), ...Object.keys(agentRoutes), ...Object.keys(openRoutes)];
     const paths = [...new Set(routes.map((route) => split(route)[1]))];
-    const before = await world.state();
+    const before = await fixture.state();
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE-ISH', 'QUERY']) {
         if (routes.includes(`${method} ${path}`)) continue;
-        const subject = path.includes('{sha256}') ? world.packageFile : 'mia';
-        const real = pathWith(path, path.includes('{number}') ? String(world.job) : subject);
-        for (const token of [null, world.people.admin, world.agents.task]) {
-          const { status } = await ask(world, `${method} ${path}`, { token, path: real });
+        const subject = path.includes('{sha256}') ? fixture.packageFile : 'mia';
+        const real = pathWith(path, path.includes('{number}') ? String(fixture.job) : subject);
+        for (const token of [null, fixture.people.admin, fixture.agents.task]) {
+          const { status } = await ask(fixture, `${method} ${path}`, { token, path: real });
           expect([401, 405]).toContain(status);
         }
       }
     }
-    expect(await world.state()).toBe(before);
+    expect(await fixture.state()).toBe(before);
   });
 });

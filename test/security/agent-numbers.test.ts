@@ -76,7 +76,7 @@ describe('the report of a Dask instance', () => {
     await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
   });
 
-  const news = {
+  const report = {
     text: 'well',
     scheduler: {
       tasks: { processing: 1, waiting: 1, memory: 1, erred: 1, noWorker: 1 },
@@ -90,7 +90,7 @@ describe('the report of a Dask instance', () => {
 
   it('leaves all lists readable, whatever its numbers', async () => {
     let count = 0;
-    for (const changed of changedEach(news)) {
+    for (const changed of changedEach(report)) {
       const { status } = await head.report(Object(changed));
       expectNoFault(status, changed);
       await expectReadable(api, numbers.job, numbers.cluster, changed);

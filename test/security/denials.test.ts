@@ -1,5 +1,5 @@
-// What a refused token costs tells nothing: an unknown id and a wrong secret of a known one are the same work, step by step.
-// By construction, since no test can tell microseconds on a busy machine; `npm run bench -- denials` measures.
+// The time of a refused token reveals nothing: an unknown id and a wrong secret of a known one take the same steps.
+// By construction, since no test can measure microseconds on a busy machine; `npm run bench -- denials` measures.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { verifyToken } from '../../services/auth/verify-token.ts';
@@ -63,7 +63,7 @@ describe("another workspace's number", () => {
     const api = await createTestApi();
     const foreign = await api.addToken('other');
     const number = await (kind === 'jobs' ? api.submit({}) : api.startCluster());
-    // Its own people look at it all the time.
+    // Users of its own workspace read it all the time.
     expect((await api.call('GET', `/v1/${kind}/${number}`)).status).toBe(200);
     const { store } = api.deps;
     const asked: string[] = [];

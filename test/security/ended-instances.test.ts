@@ -70,7 +70,7 @@ it('what the API remembers of an instance through an outage refuses none', async
   expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);
 });
 
-it('an instance of which nothing is known during an outage is told to try again, not to end', async () => {
+it('an unknown instance gets 503 with Retry-After during an outage, no order to stop', async () => {
   const api = await createTestApi();
   const { job } = await taskInstance(api);
   const claims = { workspace: 'default', cluster: job, job, instance: 'i_new0000000' };

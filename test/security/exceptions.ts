@@ -1,9 +1,9 @@
-// What is open to anybody, each with its reason. Reviewed: a route that is neither here nor in routes.ts fails the tests.
+// The routes that need no token, each with its reason. Reviewed: a route that is neither here nor in routes.ts fails the tests.
 
-export const openToAnybody: Record<string, string> = {
+export const openRoutes: Record<string, string> = {
   'GET /healthz': 'Supervisors and load balancers have no token; it says one word.',
   'GET /readyz': 'As above; it names parts of the control plane, and whether they answer.',
-  'GET /docs': 'The reference, the same for everybody.',
+  'GET /docs': 'The reference, the same for all.',
   'GET /v1/openapi.json': 'The same, for programs.',
   'GET /login': 'A form without anything in it but the code that its reader brought.',
   'POST /login': 'The form brings a token of its own, and is taken from our own page only.',

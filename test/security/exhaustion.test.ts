@@ -40,8 +40,8 @@ describe('the size of a request', () => {
       { highWaterMark: 0 },
     );
     const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' };
-    const told = { method: 'POST', headers: { ...headers, 'content-length': '65537' }, body, duplex: 'half' };
-    expect((await api.app.request('/v1/tokens', told)).status).toBe(413);
+    const declared = { method: 'POST', headers: { ...headers, 'content-length': '65537' }, body, duplex: 'half' };
+    expect((await api.app.request('/v1/tokens', declared)).status).toBe(413);
     expect(sent).toBe(0);
   });
 
@@ -138,7 +138,7 @@ describe('how often one may ask', () => {
     expect((await api.call('GET', '/v1/whoami', { token: stranger })).status).toBe(200);
   });
 
-  it('is bounded by bytes of bodies too: a caller who sends large ones on and on is told to wait', async () => {
+  it('is bounded by bytes of bodies too: a caller who keeps sending large ones gets 429 with Retry-After', async () => {
     const bodies = { bodyBytesPerSecond: 100_000, bodyBytesBurst: 300_000 };
     const api = await createTestApi({ quotas: bodies });
     const content = Buffer.alloc(90_000, 'x').toString('base64');
@@ -165,7 +165,7 @@ describe('how often one may ask', () => {
     expect(statuses.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(5);
   });
 
-  it('does not help to guess: whoever has no token uses up nobody else’s share', async () => {
+  it('is not used up by guesses: requests without a valid token do not count for the user', async () => {
     const api = await createTestApi({ quotas });
     const guess = `${api.token.slice(0, -1)}${api.token.endsWith('A') ? 'B' : 'A'}`;
     const guesses = Array.from(
@@ -178,7 +178,7 @@ describe('how often one may ask', () => {
 });
 
 describe('answers that stay open', () => {
-  it('are bounded by user, whatever the token; one that ends gives its place back', async () => {
+  it('are bounded by user, whatever the token; one that ends releases its place', async () => {
     const api = await createTestApi({ quotas: { openStreams: 2 } });
     const secondToken = await api.addToken('default');
     const others = await api.addToken('default', ['read'], 'bob', 'member');

@@ -1,12 +1,12 @@
-// Two workspaces on one API in memory, and every kind of credential that somebody might show.
+// Two workspaces on one API in memory, and every kind of credential.
 import { createHash } from 'node:crypto';
 
 import { createDaskInstance, started } from '../api/dask-support.ts';
 import { createTestApi, launch, type TestApi } from '../api/support.ts';
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
-export async function createWorld({ isPrivate = false } = {}) {
+export async function createFixture({ isPrivate = false } = {}) {
   const api = await createTestApi({ cores: 16 });
   const admin = await api.addToken('default', ['read', 'write', 'admin', 'operator'], 'root');
   const member = await api.addToken('default', ['read', 'write'], 'mia', 'member');
@@ -142,7 +142,7 @@ async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]>
   ]);
 }
 
-/** Not to be seen in what another workspace is told. */
+/** Must not appear in any answer to another workspace. */
 export const secretName = 'project-swordfish';
 /** Of a package file, whose SHA-256 is that of this value's JSON. */
 export const packageContent = { module: 'launch-codes' };

@@ -1,5 +1,5 @@
-// Tokens that somebody made up, or took apart and put together again: none of them opens anything, and each attack is
-// shown to be one by the sound token that it was made from, which does.
+// Forged tokens, invented or assembled from parts of valid ones: none gives access. The valid token from which each was made
+// does, which shows that the attack changes the outcome.
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';

@@ -19,7 +19,7 @@ export interface FuzzOptions {
   seed: number;
 }
 
-/** Null when the tool cannot be had: there is no package index. Output is what it printed, and our own errors. */
+/** Null when the tool is unavailable: there is no package index. Output is what it printed, and our own errors. */
 export async function fuzzApi(options: FuzzOptions): Promise<{ exitCode: number; output: string } | null> {
   const tool = await ensureTool();
   if (tool === null) return null;

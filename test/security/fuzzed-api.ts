@@ -4,11 +4,11 @@ import { serve } from '@hono/node-server';
 
 import { z } from 'zod';
 
-import { createWorld } from './world.ts';
+import { createFixture } from './fixture.ts';
 
 const answered = z.object({ msg: z.literal('answered'), method: z.string(), path: z.string(), status: z.number() });
-const world = await createWorld();
-const { app } = world.api;
+const fixture = await createFixture();
+const { app } = fixture.api;
 
 const fetch = (request: Request): Response | Promise<Response> => {
   if (isOwnEnd.test(new URL(request.url).pathname)) return Response.json(noSuch, { status: 404 });
@@ -18,17 +18,17 @@ const fetch = (request: Request): Response | Promise<Response> => {
 };
 const heldMs = 100;
 /** The fuzzer takes ids out of answers, and would sooner or later take away its own token. */
-const isOwnEnd = new RegExp(`^/v1/(users/root|tokens/${world.people.admin.split('_')[2]?.split('-')[0]}/revoke)$`);
+const isOwnEnd = new RegExp(`^/v1/(users/root|tokens/${fixture.people.admin.split('_')[2]?.split('-')[0]}/revoke)$`);
 const noSuch = { error: { code: 'NOT_FOUND', message: 'There is none.', requestId: 'own-end' } };
 
 const server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => {
-  const { people, agents } = world;
+  const { people, agents } = fixture;
   const tokens = { API_TOKEN: people.admin, LAUNCH_TOKEN: agents.launch, INSTANCE_TOKEN: agents.dask };
   process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}`, tokens })}\n`);
 });
 process.stdin.on('end', () => {
   // How often each route answered what.
-  const lines = world.api.logged.map((each) => answered.safeParse(JSON.parse(each)));
+  const lines = fixture.api.logged.map((each) => answered.safeParse(JSON.parse(each)));
   const tally = new Map<string, number>();
   for (const { data } of lines) {
     if (data === undefined) continue;
@@ -36,8 +36,8 @@ process.stdin.on('end', () => {
     tally.set(what, (tally.get(what) ?? 0) + 1);
   }
   process.stderr.write(`${JSON.stringify({ tally: Object.fromEntries(tally) })}\n`);
-  // What went wrong on our side is in the log, for whoever reads the fuzzer's report.
-  for (const line of world.api.logged.filter((each) => each.includes('"level":50'))) process.stderr.write(line);
+  // Our own errors are in the log, for the reader of the fuzzer's report.
+  for (const line of fixture.api.logged.filter((each) => each.includes('"level":50'))) process.stderr.write(line);
   if ('closeAllConnections' in server) server.closeAllConnections();
   server.close();
   process.exit();

@@ -2,7 +2,7 @@
 // this list with the routes that are served.
 import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
-import { packageContent, packageFile, type World } from './world.ts';
+import { packageContent, packageFile, type Fixture } from './fixture.ts';
 
 export type Subject =
   | 'job'
@@ -23,7 +23,7 @@ export interface PeopleRoute {
   subject?: Subject;
   body?: unknown;
   ok: number;
-  /** Of what is private to somebody else: nothing, its outside, or its end, for an admin. */
+  /** Access to another user's private object: none, its outside, or its end, for an admin. */
   ofPrivate?: 'nothing' | 'outside' | 'end';
 }
 
@@ -157,14 +157,14 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
 
 export interface AgentRoute {
   token: 'launch' | 'task' | 'dask';
-  path?: (world: World) => string;
-  body?: (world: World) => unknown;
+  path?: (fixture: Fixture) => string;
+  body?: (fixture: Fixture) => unknown;
   ok: number;
 }
 
 const { csrPem: csr } = await createCsr();
-/** With news: a mere sign of life stays in the API. */
-const report = ({ bootId }: World) => ({ kind: 'alive', bootId, address: '127.0.0.1', unansweredForMs: 60_000 });
+/** With a change: a mere sign of life stays in the API. */
+const report = ({ bootId }: Fixture) => ({ kind: 'alive', bootId, address: '127.0.0.1', unansweredForMs: 60_000 });
 
 export const agentRoutes: Record<string, AgentRoute> = {
   'POST /v1/agent/register': { token: 'launch', body: ({ registration }) => registration, ok: 200 },
@@ -207,7 +207,7 @@ export const agentRoutes: Record<string, AgentRoute> = {
 };
 
 export const foreignSubject = (
-  { job, cluster, tokenId, packageFile, environment, webhook, approval }: World,
+  { job, cluster, tokenId, packageFile, environment, webhook, approval }: Fixture,
   subject: Subject,
 ): string =>
   ({
@@ -217,7 +217,7 @@ export const foreignSubject = (
 
 export const randomSubject = (subject: Subject): string =>
   ({
-    ...{ job: '424242', cluster: '424242', approval: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
+    ...{ job: '424242', cluster: '424242', approval: '424242', token: 'zzzzzzzzzzzz', user: 'unknown-user' },
     ...{
       packageFile: 'f'.repeat(64),
       environment: 'none-of-it',

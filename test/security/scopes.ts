@@ -1,4 +1,4 @@
-// What the tokens of the test world may do.
+// The scopes of the fixture's tokens.
 import type { Scope } from '../../domain/people/state.ts';
 
 export const scopesOf = (who: 'readOnly' | 'member'): readonly Scope[] =>

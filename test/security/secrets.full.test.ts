@@ -123,7 +123,7 @@ describe('a life with secrets', () => {
 
     const histories = await readTemporal({ address: stack.temporalAddress, namespace: stack.namespace });
     expect(histories.length).toBeGreaterThanOrEqual(6);
-    // The search looks at the right places: what is no secret is there.
+    // The search reads the right places: it finds a name that is not secret.
     const open = formsOf({ open: openName });
     expect(findIn(open, histories.join('\n'), 'histories')).toHaveLength(1);
     const openPlaces = (await findInFiles(open, stack.home, () => false)).hits.map(({ place }) => place);

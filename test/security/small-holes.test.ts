@@ -1,4 +1,4 @@
-// Requests that were accepted and should not have been, and texts that told too much.
+// Requests that were accepted and should not have been, and texts that revealed too much.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';
