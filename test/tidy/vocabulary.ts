@@ -54,6 +54,7 @@ export const cleanFolders: readonly string[] = [
   'test/mutation/',
   'test/ops/',
   'test/platform/',
+  'test/providers/',
   'test/python/',
   'test/relay/',
   'test/replay/',
