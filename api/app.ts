@@ -28,6 +28,7 @@ import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
 import { mountSchedules } from './routes/schedules.ts';
+import { mountSignIn } from './routes/sign-in.ts';
 import { mountWebhooks } from './routes/webhooks.ts';
 import { mountWeb, mountWebHeaders } from './routes/web.ts';
 import type { Deps } from '../services/context.ts';
@@ -39,7 +40,11 @@ export function createApp(deps: Deps): App {
     },
   });
   // Before the headers of everything else, and therefore over them.
-  app.use('/login', secureHeaders({ contentSecurityPolicy: { ...ownStyle, formAction: ["'self'"] } }));
+  for (const path of ['/login', '/login/oidc/callback']) {
+    const contentSecurityPolicy = { ...ownStyle, formAction: ["'self'"] };
+    // With `no-referrer`, browsers send the form with the origin `null`.
+    app.use(path, secureHeaders({ contentSecurityPolicy, referrerPolicy: 'same-origin' }));
+  }
   if (deps.web !== null) mountWebHeaders(app);
   app.use(identifyRequest);
   app.use(async (c, next) => {
@@ -66,6 +71,7 @@ export function createApp(deps: Deps): App {
   mountLive(app);
   mountPeople(app);
   mountLogin(app);
+  mountSignIn(app);
   mountAgents(app);
   mountSchedules(app);
   mountWebhooks(app);

@@ -20,6 +20,7 @@ import type { ApiDocument } from './routes/docs-page.ts';
 import { packageFileRoutes } from './routes/package-files.ts';
 import { planRoutes } from './routes/plans.ts';
 import { peopleRoutes } from './routes/people.ts';
+import { signInRoutes } from './routes/sign-in.ts';
 
 let built: ApiDocument | null = null;
 
@@ -45,6 +46,7 @@ function buildDocument(): ApiDocument {
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,
+    signInRoutes,
     agentRoutes,
     metaRoutes,
   ]) {

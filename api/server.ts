@@ -30,6 +30,7 @@ import { createDashboardRelay } from './relay/relay.ts';
 import { createDashboardServer, dashboardHosts, websocketsOnly } from './relay/serve.ts';
 import { webBundle } from './routes/web.ts';
 import { maxOpenOnHost } from '../domain/admission/limits.ts';
+import { createSignIn } from './sign-in-settings.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
@@ -77,6 +78,11 @@ const providers = [
 ] as const;
 const registry = createRegistry('api', readVersion());
 
+const monotonicMs = (): number => performance.now();
+const { publicUrl } = settings;
+const signInPorts = { publicUrl, monotonicMs, read: (file: string) => readFile(file, 'utf8') };
+const signIn = settings.signIn === null ? null : await waitOrExit(createSignIn(settings.signIn, signInPorts));
+
 const deps = createDeps({
   workflows: createTemporalPort(client),
   schedules: createTemporalSchedules(client),
@@ -89,8 +95,9 @@ const deps = createDeps({
   keys,
   logger,
   now: Date.now,
-  monotonicMs: () => performance.now(),
-  publicUrl: settings.publicUrl,
+  monotonicMs,
+  publicUrl,
+  signIn,
   dashboardUrl: settings.dashboards?.url ?? null,
   web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await readFile(settings.webBundle, 'utf8'))),
   providers,

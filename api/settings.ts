@@ -19,6 +19,13 @@ import {
   type Environment,
   type EnvironmentProblem,
 } from '../platform/environment.ts';
+import {
+  readSignIn,
+  signInExamples,
+  signInProblems,
+  signInVariables,
+  type SignInEnvironment,
+} from './sign-in-settings.ts';
 import { bucketLocation, bucketLocationExample, type BucketLocation } from '../platform/objects/location.ts';
 
 export interface Settings {
@@ -49,6 +56,8 @@ export interface Settings {
   trustedProxies: number;
   /** Webhooks may go to loopback, private and link-local addresses. */
   allowPrivateWebhooks: boolean;
+  /** Sign-in at an identity provider; null: API tokens alone. */
+  signIn: SignInEnvironment | null;
   /** Where spans are sent; null: tracing is off. */
   otlpEndpoint: string | null;
   /** The agent that instances of a cloud download; null: none is published. */
@@ -64,7 +73,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     env,
     schema: environment,
     examples,
-    also: () => [...also, ...publicUrlProblems(env), ...dashboardUrlProblems(env)],
+    also: () => [...also, ...publicUrlProblems(env), ...dashboardUrlProblems(env), ...signInProblems(env)],
   });
   return {
     home: values.ROPEWALK_HOME,
@@ -88,6 +97,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
+    signIn: readSignIn(values),
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
     webBundle: values.ROPEWALK_WEB_BUNDLE ?? null,
@@ -155,6 +165,7 @@ const environment = z.object({
     .max(10, 'must be at most 10')
     .default(0),
   ROPEWALK_WEBHOOK_PRIVATE: z.enum(['allow', 'refuse'], 'must be allow or refuse').default('refuse'),
+  ...signInVariables,
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
   ROPEWALK_WEB_BUNDLE: file.optional(),
@@ -179,6 +190,7 @@ const examples = {
   ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
   ROPEWALK_WEBHOOK_PRIVATE: 'allow',
+  ...signInExamples,
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
   ROPEWALK_WEB_BUNDLE: 'dist/web.json',

@@ -17,6 +17,8 @@ export interface KeySet {
   apiTokens: Uint8Array;
   /** HMAC key of request bodies, kept with idempotency keys. */
   requestHmac: Uint8Array;
+  /** AES-256-GCM key of what browsers keep for us during a sign-in. */
+  signIn: Uint8Array;
   /** Equal for equal keys, and reveals nothing about them. */
   fingerprint: string;
 }
@@ -128,6 +130,7 @@ function derive(kid: string, master: string): KeySet {
     tokens: key('tokens'),
     apiTokens: key('api-tokens'),
     requestHmac: key('request-hmac'),
+    signIn: key('sign-in'),
     fingerprint: Buffer.from(key('fingerprint')).toString('hex'),
   };
 }

@@ -12,6 +12,9 @@
 // PUT    /v1/workspace/limits           putLimits -> workspace; admin
 // POST   /v1/workspaces                 createWorkspace -> createdWorkspace (201); scope operator
 // GET    /v1/workspaces                 -> workspaceList; scope operator
+// GET    /v1/login/methods              (no token) -> loginMethods
+// POST   /v1/login/oidc/token           (no token) takeSignIn -> createdToken
+// GET    /login/oidc                    begins a sign-in at the identity provider, which comes back to /login/oidc/callback
 // POST   /v1/login/device               (no token) deviceLogin -> startedLogin
 // POST   /v1/login/device/token         (no token) deviceToken -> createdToken; 428 AUTHORIZATION_PENDING, 410 EXPIRED, 403 when denied
 // POST   /v1/login/device/approve       approveLogin -> approvedLogin
@@ -153,6 +156,19 @@ export const createdWorkspace = z.object({ slug: z.string(), admin: createdToken
 export type CreatedWorkspace = z.infer<typeof createdWorkspace>;
 export const workspaceList = z.object({ items: z.array(z.object({ slug: z.string(), createdAt: time })) });
 export type WorkspaceList = z.infer<typeof workspaceList>;
+
+/** How people sign in, beside an API token. */
+export const loginMethods = z.object({
+  /** An identity provider, as the operator calls it, and where a sign-in there begins; null: none is configured. */
+  provider: z.object({ name: z.string(), path: z.string() }).nullable(),
+});
+export type LoginMethods = z.infer<typeof loginMethods>;
+/** `code`: with which a sign-in at the identity provider has come back; `verifier`: whose SHA-256 it was begun with. */
+export const takeSignIn = z.strictObject({
+  code: z.string().min(1).max(4_000),
+  verifier: z.string().regex(/^[A-Za-z0-9_-]{43}$/, '32 bytes in base64url'),
+});
+export type TakeSignIn = z.infer<typeof takeSignIn>;
 
 /** What people see on the page where they approve, e.g. `ropewalk CLI on laptop`. */
 export const deviceLogin = z.strictObject({ client: z.string().max(100).default('') });

@@ -1,6 +1,7 @@
 // What every service gets: its dependencies, the caller, and the request's id.
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
+import type { SealedTexts } from '../platform/sealed-text.ts';
 import type { InstanceClaims, LaunchClaims } from '../platform/tokens.ts';
 import type { ReportAnswer, ReportItem } from '../contracts/cluster.ts';
 import type { Starter } from './admission/starter.ts';
@@ -39,6 +40,7 @@ export interface Deps extends CompletePorts {
   liveness: LivenessRounds;
   keepalives: Keepalives;
   loginRates: LoginRates;
+  sealedTexts: SealedTexts;
 }
 
 /** A person or program with an API token. */

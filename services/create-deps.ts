@@ -13,6 +13,7 @@ import {
   maxWaitingBodies,
 } from '../domain/requests/limits.ts';
 import { maxFileStreams } from '../domain/file-limits.ts';
+import { createSealedTexts } from '../platform/sealed-text.ts';
 import { noMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
 import { clusterMessages } from '../contracts/cluster.ts';
 import { jobMessages } from '../contracts/job.ts';
@@ -45,8 +46,8 @@ export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
-  const { allowPrivateWebhooks = false, schedules = noSchedules } = ports;
-  const known: CompletePorts = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks, schedules };
+  const { allowPrivateWebhooks = false, schedules = noSchedules, signIn = null } = ports;
+  const known: CompletePorts = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks, schedules, signIn };
   const { monotonicMs } = ports;
   const views = createViews(known);
   const clocks = () => ({ monotonicMs: monotonicMs(), wallMs: ports.now() });
@@ -86,6 +87,7 @@ export function createDeps(ports: Ports): Deps {
     liveness: createLivenessRounds(clocks, replica),
     keepalives: createKeepalives(monotonicMs),
     loginRates: createLoginRates(monotonicMs),
+    sealedTexts: createSealedTexts(ports.keys, ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),

@@ -9,6 +9,7 @@ import type { RequestTracer } from '../platform/tracing/request-span.ts';
 import type { Vault } from '../platform/vault/vault.ts';
 import type { Store } from '../store/store.ts';
 import type { DamageReport } from './damaged-objects.ts';
+import type { SignInSettings } from './login/sign-in-settings.ts';
 import type { QuotaLimits } from './quotas.ts';
 import type { Providers } from './providers.ts';
 import type { SchedulesPort } from './schedules/port.ts';
@@ -37,6 +38,8 @@ export interface Ports {
   /** The web application; null: it is not served. */
   web: { version: string; html: string; js: string; css: string } | null;
   providers: Providers;
+  /** Sign-in at an identity provider; default: only API tokens sign in. */
+  signIn?: SignInSettings | null;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
   /** Default: as while Temporal is unavailable. */
@@ -62,6 +65,7 @@ export interface Ports {
 /** The same with every default filled in. */
 export interface CompletePorts extends Omit<Ports, 'quotas'> {
   allowPrivateWebhooks: boolean;
+  signIn: SignInSettings | null;
   schedules: SchedulesPort;
   metrics: ApiMetrics;
   damaged: DamageReport;

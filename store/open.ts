@@ -7,6 +7,7 @@ import { createBudgetStore } from './budgets.ts';
 import { createCostStore } from './costs.ts';
 import { createDeploymentStore } from './deployment.ts';
 import { createEnvironmentStore } from './environments.ts';
+import { createIdentityStore } from './identities.ts';
 import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
 import { prepareSchema } from './migrate.ts';
@@ -47,6 +48,7 @@ const createStore = (database: Database): Store => ({
   workspaces: createWorkspaceStore(database),
   people: createPeopleStore(database),
   logins: createLoginStore(database),
+  identities: createIdentityStore(database),
   admissions: createAdmissionStore(database),
   jobs: createRecordStore(database, 'job'),
   clusters: createRecordStore(database, 'cluster'),

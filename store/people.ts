@@ -134,7 +134,7 @@ const readers = (database: Database): Pick<PeopleStore, 'listUsers' | 'listToken
 });
 
 /** Tokens of the user that work or have ended within the time in which ended ones count. */
-async function countTokens(db: Db, slug: string, of: { userId: string; nowMs: number }): Promise<number> {
+export async function countTokens(db: Db, slug: string, of: { userId: string; nowMs: number }): Promise<number> {
   const countsFromMs = of.nowMs - endedTokenCountsForMs;
   const row = await db
     .selectFrom('tokens')
@@ -147,7 +147,7 @@ async function countTokens(db: Db, slug: string, of: { userId: string; nowMs: nu
   return row.count;
 }
 
-async function deleteEndedTokens(db: Db, slug: string, nowMs: number): Promise<void> {
+export async function deleteEndedTokens(db: Db, slug: string, nowMs: number): Promise<void> {
   const endedBeforeMs = nowMs - deleteEndedTokenAfterMs;
   await db
     .deleteFrom('tokens')

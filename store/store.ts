@@ -16,6 +16,7 @@ import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Sc
 import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
 import type { ScheduleStore } from './schedule-port.ts';
+import type { IdentityStore } from './identity-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
 export interface Store {
@@ -23,6 +24,7 @@ export interface Store {
   workspaces: WorkspaceStore;
   people: PeopleStore;
   logins: LoginStore;
+  identities: IdentityStore;
   admissions: AdmissionStore;
   jobs: RecordStore<JobView>;
   clusters: RecordStore<ClusterView>;

@@ -21,6 +21,7 @@ export interface Tables {
   tokens: TokenTable;
   people_events: PeopleEventTable;
   device_logins: DeviceLoginTable;
+  identities: IdentityTable;
   records: RecordTable;
   open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
   reservations: ReservationTable;
@@ -106,6 +107,17 @@ export interface DeviceLoginTable {
   /** With commas between them. */
   scopes: string | null;
   token_expires_at_ms: number | null;
+}
+
+/** Who an account of the identity provider is in a workspace. */
+export interface IdentityTable {
+  issuer: string;
+  subject: string;
+  workspace: string;
+  user_id: string;
+  /** As it was when the account was tied to the user; for people, never compared. */
+  email: string | null;
+  tied_at_ms: number;
 }
 
 /** Jobs and clusters. The cluster that runs a job's tasks has the job's number: the key is kind and number. */

@@ -3,17 +3,27 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import './styles.css';
-import { readToken, removeToken, UnreachableError, whoAmI, type Session } from './session.ts';
+import { readToken, signOut, UnreachableError, whoAmI, type Session } from './session.ts';
 import { Shell } from './shell.tsx';
 import { SignIn } from './pages/sign-in.tsx';
+import { signedInPath, takeSignIn } from './sign-in.ts';
 
 const retryMs = 2_000;
 
 function App() {
   const [session, setSession] = useState<Session | null>(null);
-  const [isReading, setReading] = useState(readToken() !== null);
+  const isBack = location.pathname === signedInPath;
+  const [isReading, setReading] = useState(isBack || readToken() !== null);
   const [problem, setProblem] = useState('');
+  const [refusal, setRefusal] = useState('');
   useEffect(() => {
+    if (isBack) {
+      takeSignIn()
+        .then(setSession)
+        .catch((error: unknown) => setRefusal(error instanceof Error ? error.message : String(error)))
+        .finally(() => setReading(false));
+      return;
+    }
     const token = readToken();
     if (token === null) return;
     let retry: ReturnType<typeof setTimeout> | undefined;
@@ -38,12 +48,13 @@ function App() {
     );
   }
   if (isReading) return <p class="center">Signing in…</p>;
-  if (session === null) return <SignIn onSignIn={setSession} />;
-  const signOut = (): void => {
-    removeToken();
+  if (session === null) return <SignIn refusal={refusal} onSignIn={setSession} />;
+  const leave = (): void => {
+    signOut(session);
+    setRefusal('');
     setSession(null);
   };
-  return <Shell session={session} onSignOut={signOut} />;
+  return <Shell session={session} onSignOut={leave} />;
 }
 
 const root = document.getElementById('app');

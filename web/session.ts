@@ -7,6 +7,8 @@ export interface Session {
 }
 
 const key = 'ropewalk.token';
+/** The id of a token that is this page's own: signing out revokes it. */
+const ownKey = 'ropewalk.own-token';
 
 export const readToken = (): string | null => sessionStorage.getItem(key) ?? localStorage.getItem(key);
 
@@ -14,9 +16,26 @@ export function keepToken(token: string, isRemembered: boolean): void {
   (isRemembered ? localStorage : sessionStorage).setItem(key, token);
 }
 
+export function keepOwnToken({ id, token }: { id: string; token: string }, isRemembered: boolean): void {
+  keepToken(token, isRemembered);
+  (isRemembered ? localStorage : sessionStorage).setItem(ownKey, id);
+}
+
 export function removeToken(): void {
-  sessionStorage.removeItem(key);
-  localStorage.removeItem(key);
+  for (const storage of [sessionStorage, localStorage]) {
+    storage.removeItem(key);
+    storage.removeItem(ownKey);
+  }
+}
+
+/** A token that was made for this page ends with it; another one of the user's goes on. */
+export function signOut(session: Session): void {
+  const isOwn = [sessionStorage.getItem(ownKey), localStorage.getItem(ownKey)].includes(session.who.tokenId);
+  removeToken();
+  if (!isOwn) return;
+  const headers = { authorization: `Bearer ${session.token}` };
+  const init = { method: 'POST', headers, keepalive: true };
+  fetch(`/v1/tokens/${session.who.tokenId}/revoke`, init).catch(() => undefined);
 }
 
 /** No answer, or one that says nothing about the token. */

@@ -1,7 +1,18 @@
 // The page on which a person lets a device sign in. No script, nothing from elsewhere; whatever is not ours is escaped.
 import { html } from 'hono/html';
 
-export const renderLogin = ({ code, problem }: { code: string; problem?: string }) =>
+/** `token`: of the person who has just signed in. `provider`: the name of the identity provider, if there is one. */
+export const renderLogin = ({
+  code,
+  problem,
+  token,
+  provider,
+}: {
+  code: string;
+  problem?: string;
+  token?: string;
+  provider: string | null;
+}) =>
   page(
     'Sign in on a device',
     html`<p>
@@ -11,9 +22,23 @@ export const renderLogin = ({ code, problem }: { code: string; problem?: string 
       ${problem === undefined ? '' : html`<p class="problem" role="alert">${problem}</p>`}
       <form method="post" action="/login" autocomplete="off">
         <label>Code <input name="code" value="${code.slice(0, 20)}" required maxlength="20" /></label>
-        <label>One of your API tokens <input name="token" type="password" required maxlength="400" /></label>
+        ${
+          token === undefined
+            ? html`<label>
+                One of your API tokens <input name="token" type="password" required maxlength="400" />
+              </label>`
+            : html`<input type="hidden" name="token" value="${token}" />`
+        }
         <p><button>Continue</button></p>
-      </form>`,
+      </form>
+      ${
+        provider === null
+          ? ''
+          : html`<p>
+              Without a token:
+              <a href="/login/oidc?code=${encodeURIComponent(code.slice(0, 20))}">sign in with ${provider}</a>
+            </p>`
+      }`,
   );
 
 /** The token goes back to the browser that has just sent it, so that it is typed once. */
@@ -63,7 +88,21 @@ const choicesOf = (scopes: readonly string[]): string[] => {
   return [...new Set([usual === '' ? 'read' : usual, 'read', scopes.join(' ')])];
 };
 
-export const renderOutcome = (text: string) => page('Sign in on a device', html`<p>${text}</p>`);
+export const renderOutcome = (text: string, { title = 'Sign in on a device', back = '' } = {}) =>
+  page(
+    title,
+    html`<p>${text}</p>
+      ${back === '' ? '' : html`<p><a href="${back}">Back to the start</a></p>`}`,
+  );
+
+/** For people who are users of several workspaces. */
+export const renderChoice = (links: readonly (readonly [workspace: string, href: string])[]) =>
+  page(
+    'Choose a workspace',
+    html`<ul>
+      ${links.map(([workspace, href]) => html`<li><a href="${href}">${workspace}</a></li>`)}
+    </ul>`,
+  );
 
 const page = (title: string, content: unknown) =>
   html`<!doctype html>
@@ -97,6 +136,9 @@ const page = (title: string, content: unknown) =>
           .problem {
             color: #a00;
           }
+          a {
+            color: #0b5fa5;
+          }
           @media (prefers-color-scheme: dark) {
             body {
               color: #e8e8e6;
@@ -104,6 +146,9 @@ const page = (title: string, content: unknown) =>
             }
             .problem {
               color: #f99;
+            }
+            a {
+              color: #7cb8f0;
             }
           }
         </style>

@@ -59,7 +59,7 @@ export function mountLogin(app: App): void {
   );
   app.get('/login', (c) => {
     c.header('Cache-Control', 'no-store');
-    return c.html(renderLogin({ code: c.req.query('code') ?? '' }));
+    return c.html(renderLogin({ code: c.req.query('code') ?? '', provider: c.var.deps.signIn?.name ?? null }));
   });
   // A page of another origin must not press this button: the form is only taken from our own.
   app.post('/login', async (c) => {
@@ -91,7 +91,8 @@ export function mountLogin(app: App): void {
       return c.html(renderOutcome(text));
     } catch (error) {
       if (!(error instanceof RopewalkError)) throw error;
-      return c.html(renderLogin({ code: field('code'), problem: error.problem.message }), 400);
+      const provider = deps.signIn?.name ?? null;
+      return c.html(renderLogin({ code: field('code'), problem: error.problem.message, provider }), 400);
     }
   });
 }

@@ -11,6 +11,7 @@ export type WebBundle = z.infer<typeof webBundle>;
 
 const pages = [
   '/',
+  '/signed-in',
   '/clusters',
   '/clusters/:number{[0-9]+}',
   '/jobs',

@@ -19,8 +19,8 @@ interface LoginFlags extends ConnectionFlags, FormatFlag {
 }
 
 const help = `
-Shows a code: open the address on any device, compare the code, and approve it
-with a token that you have. The new token is stored in config.yaml in your
+Shows a code: open the address on any device, compare the code, and approve it,
+signed in at your identity provider or with a token that you have. The new token is stored in config.yaml in your
 Ropewalk home, readable only by you.
 
   ropewalk login --api-url https://ropewalk.example.org

@@ -15,6 +15,9 @@ export const deleteEndedTokenAfterMs = 30 * 86_400_000;
 export const deviceLoginTtlMs = 600_000;
 export const deviceLoginIntervalMs = 2_000;
 export const maxWrongUserCodes = 10;
+/** Signing in at the identity provider: how long it may take, and how long the page may take to fetch its token afterwards. */
+export const signInTtlMs = 600_000;
+export const signedInTtlMs = 60_000;
 /** How long the token of a device works: by default, and at most. */
 export const defaultDeviceTokenMs = 30 * 86_400_000;
 export const maxDeviceTokenMs = 365 * 86_400_000;

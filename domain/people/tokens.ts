@@ -129,7 +129,7 @@ const outlivesMaker: Problem = {
   hint: 'Ask for a shorter time, or leave expires out.',
 };
 
-const tooManyTokens = (user: string): Problem => ({
+export const tooManyTokens = (user: string): Problem => ({
   code: 'LIMIT_EXCEEDED',
   message: `${user} has ${maxTokensPerUser} tokens, the maximum of one user.`,
   hint: 'Revoke unused tokens. A revoked token counts for one more hour.',

@@ -52,7 +52,7 @@ const lastAdmin = (name: string): Problem => ({
   hint: 'Make another user an admin first.',
 });
 
-const tooManyUsers: Problem = {
+export const tooManyUsers: Problem = {
   code: 'LIMIT_EXCEEDED',
   message: `The workspace has ${maxUsersPerWorkspace} users, the maximum.`,
   hint: 'Remove users who have left.',

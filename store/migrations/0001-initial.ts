@@ -6,12 +6,14 @@ import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 import { approvals } from './initial-approvals.ts';
 import { budgets } from './initial-budgets.ts';
+import { logins } from './initial-logins.ts';
 import { notifications } from './initial-notifications.ts';
 import { schedules } from './initial-schedules.ts';
 
 export async function initial(db: Db, engine: Engine): Promise<void> {
   await deployment(db);
   await people(db, engine);
+  await logins(db);
   await records(db);
   await admissions(db);
   await liveness(db);
@@ -82,21 +84,6 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .addColumn('text', 'text', (column) => column.notNull())
     .execute();
   await index(db, 'people_events_of_workspace', 'people_events', ['workspace', 'id']);
-  await db.schema
-    .createTable('device_logins')
-    .addColumn('key', 'text', (column) => column.primaryKey())
-    .addColumn('client', 'text', (column) => column.notNull())
-    .addColumn('place', 'text')
-    .addColumn('secret_hash', 'text', (column) => column.notNull())
-    .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
-    .addColumn('approved', 'integer')
-    .addColumn('workspace', 'text')
-    .addColumn('user_name', 'text')
-    .addColumn('token_id', 'text')
-    .addColumn('scopes', 'text')
-    .addColumn('token_expires_at_ms', 'bigint')
-    .execute();
-  await index(db, 'device_logins_expiry', 'device_logins', ['expires_at_ms']);
 }
 
 async function records(db: Db): Promise<void> {

@@ -14,7 +14,14 @@ describe('the OpenAPI document', () => {
 
   it('describes exactly the routes that are served', async () => {
     const { app } = await createTestApi();
-    const ownPages = ['GET /v1/openapi.json', 'GET /docs', 'GET /login', 'POST /login'];
+    const ownPages = [
+      'GET /v1/openapi.json',
+      'GET /docs',
+      'GET /login',
+      'POST /login',
+      'GET /login/oidc',
+      'GET /login/oidc/callback',
+    ];
     const served = new Set(
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
     );

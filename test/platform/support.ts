@@ -51,6 +51,7 @@ export const keySet = (kid: string, seed: number): KeySet => ({
   tokens: new Uint8Array(32).fill(seed + 64),
   apiTokens: new Uint8Array(32).fill(seed + 32),
   requestHmac: new Uint8Array(32).fill(seed + 128),
+  signIn: new Uint8Array(32).fill(seed + 160),
   fingerprint: `fingerprint-${seed}`,
 });
 

@@ -7,6 +7,10 @@ export const openRoutes: Record<string, string> = {
   'GET /v1/openapi.json': 'The same, for programs.',
   'GET /login': 'A form without anything in it but the code that its reader brought.',
   'POST /login': 'The form brings a token of its own, and is taken from our own page only.',
+  'GET /login/oidc': 'Leads to the identity provider, with what its answer is checked against. Stores nothing.',
+  'GET /login/oidc/callback': 'Only what the provider has answered to this very browser counts, once.',
+  'GET /v1/login/methods': 'The name of the identity provider, for the sign-in page.',
+  'POST /v1/login/oidc/token': 'The sealed code and the verifier of the page that began are the secret, for a minute.',
   'POST /v1/login/device': 'Nobody has signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',
   'GET /v1/agent/program/{sha256}':
     'The agent, which is public, for instances that have nothing yet; by what is in it.',

@@ -8,6 +8,7 @@ import { describeBudgets } from './contract/budgets.ts';
 import { describeDeployment } from './contract/deployment.ts';
 import { describeDeliveries } from './contract/deliveries.ts';
 import { describeEnvironments } from './contract/environments.ts';
+import { describeIdentities } from './contract/identities.ts';
 import { describeLists } from './contract/lists.ts';
 import { describeCosts } from './contract/costs.ts';
 import { describeLiveness } from './contract/liveness.ts';
@@ -28,6 +29,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeWorkspaces(backend);
     describePeople(backend);
     describeLogins(backend);
+    describeIdentities(backend);
     describeAdmissions(backend);
     describeStarts(backend);
     describeQueue(backend);

@@ -58,7 +58,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(platform|domain)\//,
       packages:
-        /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*|google-auth-library)$/,
+        /^(node|zod|jose|openid-client|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*|google-auth-library)$/,
       packageTypes: /^@temporalio\/worker$/,
     },
   ],
@@ -84,10 +84,11 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/settings.ts',
     {
-      own: /^(platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
+      own: /^(api\/sign-in-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
       packages: /^(node|zod)$/,
     },
   ],
+  ['api/sign-in-settings.ts', { own: /^(platform|domain|services)\//, packages: /^zod$/ }],
   [
     'api/database.ts',
     {

@@ -1,0 +1,145 @@
+// OpenID Connect with one provider: authorization code flow with PKCE, state and nonce. The library checks the ID token: its
+// signature by the provider's keys, issuer, audience, nonce and times.
+import * as client from 'openid-client';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { isLoopback } from './environment.ts';
+import type { Secret } from './secret.ts';
+
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: Secret;
+  /** Of the API, where the provider sends browsers. */
+  redirectUrl: string;
+}
+
+/** What the answer is checked against; the browser keeps it, sealed. */
+export interface OidcAttempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+export interface OidcAccount {
+  issuer: string;
+  subject: string;
+  /** Verified by the provider, in lower case; null otherwise. */
+  email: string | null;
+}
+
+export interface OidcProvider {
+  /** Throws UNAVAILABLE while the provider does not answer. */
+  begin(attempt: OidcAttempt): Promise<URL>;
+  /** `query`: with which the provider sent the browser. Throws UNAUTHENTICATED, or UNAVAILABLE. */
+  finish(query: string, attempt: OidcAttempt): Promise<OidcAccount>;
+}
+
+export const newAttempt = (): OidcAttempt => ({
+  state: client.randomState(),
+  nonce: client.randomNonce(),
+  verifier: client.randomPKCECodeVerifier(),
+});
+
+export function createOidcProvider(settings: OidcSettings, monotonicMs: () => number): OidcProvider {
+  const { redirectUrl } = settings;
+  let known: { config: Promise<client.Configuration>; sinceMs: number } | null = null;
+  const discovered = (): Promise<client.Configuration> => {
+    if (known !== null && monotonicMs() - known.sinceMs < discoveryMaxAgeMs) return known.config;
+    const found = { config: discover(settings), sinceMs: monotonicMs() };
+    known = found;
+    found.config.catch(() => {
+      if (known === found) known = null;
+    });
+    return found.config;
+  };
+  return {
+    begin: async ({ state, nonce, verifier }) => {
+      const config = await discovered().catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      return client.buildAuthorizationUrl(config, {
+        ...{ redirect_uri: redirectUrl, scope: 'openid email', state, nonce },
+        ...{ code_challenge: await client.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+      });
+    },
+    finish: async (query, { state, nonce, verifier }) => {
+      const config = await discovered().catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+      const url = new URL(redirectUrl);
+      url.search = query;
+      const tokens = await client.authorizationCodeGrant(config, url, checks).catch((error: unknown) => {
+        throw isOutage(error) ? unavailable(error) : refused(error);
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw refused(new Error('no ID token'));
+      const { iss: issuer, sub: subject, email, email_verified: isVerified } = claims;
+      // The user info endpoint is not asked: nothing signs its answer.
+      const verified = isVerified === true && typeof email === 'string' && email.includes('@') ? email : null;
+      return { issuer, subject, email: verified?.toLowerCase() ?? null };
+    },
+  };
+}
+
+/** Endpoints and keys of a provider move rarely; the library itself reads new keys when a token names one. */
+const discoveryMaxAgeMs = 3_600_000;
+const timeoutSeconds = 10;
+const clockToleranceSeconds = 30;
+
+async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
+  const url = new URL(issuer);
+  const secret = clientSecret.reveal();
+  const metadata = { [client.clockTolerance]: clockToleranceSeconds };
+  const ofProvider: client.ClientAuth = (server, ...rest) => {
+    // A provider that names no method takes the standard's default.
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
+    return (isPost ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret))(server, ...rest);
+  };
+  return client.discovery(url, clientId, metadata, ofProvider, {
+    timeout: timeoutSeconds,
+    // Without it, the library trusts an ID token that comes straight from the provider.
+    execute: [client.enableNonRepudiationChecks, ...(isPlainLoopback(url) ? [client.allowInsecureRequests] : [])],
+  });
+}
+
+const isPlainLoopback = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && isLoopback(hostname);
+
+/** The provider did not answer, or not as itself. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof client.ResponseBodyError) return error.status >= 500;
+  if (error instanceof client.ClientError) {
+    return error.code === 'OAUTH_TIMEOUT' || error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';
+  }
+  return error instanceof TypeError && error.message === 'fetch failed';
+}
+
+const unavailable = (cause: unknown): RopewalkError =>
+  new RopewalkError(
+    {
+      code: 'UNAVAILABLE',
+      message: 'The identity provider does not answer.',
+      hint: 'Try again, or sign in with an API token.',
+    },
+    { cause },
+  );
+
+const refused = (cause: unknown): RopewalkError =>
+  new RopewalkError(
+    {
+      code: 'UNAUTHENTICATED',
+      message: `The identity provider's answer was refused: ${reasonOf(cause)}.`,
+      hint: 'Sign in again from the start.',
+    },
+    { cause },
+  );
+
+/** Codes alone: texts of the provider may repeat what was sent. */
+function reasonOf(error: unknown): string {
+  if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
+    return /^[a-z_]{1,60}$/.test(error.error) ? error.error : 'an error of its own';
+  }
+  return error instanceof client.ClientError ? (error.code ?? 'it is not valid') : 'it is not valid';
+}

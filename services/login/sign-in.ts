@@ -1,0 +1,115 @@
+// Signing in at an identity provider. Nothing of a sign-in is stored on the way: the browser keeps what its answer is checked
+// against, sealed. In the end the person has an API token, as everyone who acts here.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import { signedInTtlMs, signInTtlMs } from '../../domain/people/limits.ts';
+import { refuseDomain } from '../../domain/people/sign-in.ts';
+import type { IssuedToken, Scope } from '../../domain/people/state.ts';
+import { newAttempt } from '../../platform/oidc.ts';
+import { tokenSecretFrom, tokenText } from '../../platform/token-secret.ts';
+import type { CreatedToken, LoginMethods, TakeSignIn } from '../../schema/people.ts';
+import type { Deps } from '../context.ts';
+import type { SignInSettings } from './sign-in-settings.ts';
+import { orRefused } from '../people/rules.ts';
+import { timeOrNull } from '../to-wire.ts';
+
+/** What follows the sign-in: the web application, which has the verifier of `challenge`, or the decision about a device. */
+export type SignInPurpose = { kind: 'web'; challenge: string } | { kind: 'device'; userCode: string };
+
+export const loginMethods = ({ signIn }: Pick<Deps, 'signIn'>): LoginMethods => ({
+  provider: signIn === null ? null : { name: signIn.name, path: signInPath },
+});
+
+export const signInPath = '/login/oidc';
+
+/** Where the browser goes, and what it keeps for `finishSignIn`. */
+export async function beginSignIn(
+  deps: Deps,
+  { purpose, workspace }: { purpose: SignInPurpose; workspace: string | null },
+): Promise<{ url: URL; sealed: string }> {
+  const { provider } = configured(deps);
+  const attempt = newAttempt();
+  const url = await provider.begin(attempt);
+  return { url, sealed: await deps.sealedTexts.seal('sign-in', { attempt, purpose, workspace }, signInTtlMs) };
+}
+
+export interface FinishedSignIn {
+  purpose: SignInPurpose;
+  /** The session; or the workspaces to choose from, with a sign-in each. */
+  outcome: { workspace: string; token: string; issued: IssuedToken; handedOver: string } | { choose: string[] };
+}
+
+/** Throws UNAUTHENTICATED for what the provider has not said to this browser, FORBIDDEN for people who have no access. */
+export async function finishSignIn(
+  deps: Deps,
+  { sealed, query, address }: { sealed: string; query: string; address: string | null },
+): Promise<FinishedSignIn> {
+  const { provider, domains, newPeople, sessionMs } = configured(deps);
+  const begun = readBegun(await deps.sealedTexts.open('sign-in', sealed));
+  // Before the provider is asked anything: only its own answer to this browser has the state.
+  if (begun === null || new URLSearchParams(query).get('state') !== begun.attempt.state) throw notBegun;
+  deps.loginRates.begin(address);
+  const account = await provider.finish(query, begun.attempt);
+  const refusal = refuseDomain(account.email, domains);
+  if (refusal !== null) throw new RopewalkError(refusal);
+  const seed = randomBytes(32);
+  const { id, secretHash, secret } = tokenSecretFrom(deps.keys, seed);
+  const token = { id, secretHash, expiresAtMs: deps.now() + sessionMs };
+  const { purpose, workspace } = begun;
+  const answer = await deps.store.identities.signIn({ account, workspace, newPeople, token }, deps.now());
+  deps.tokenCache.expire();
+  const signedIn = orRefused(answer);
+  if ('choose' in signedIn) return { purpose, outcome: signedIn };
+  deps.logger.info({ user: signedIn.issued.user, workspace: signedIn.workspace, tokenId: id }, 'signed in');
+  const challenge = purpose.kind === 'web' ? purpose.challenge : '';
+  const claims = { ...signedIn.issued, seed: seed.toString('base64url'), workspace: signedIn.workspace, challenge };
+  const handedOver = await deps.sealedTexts.seal('signed-in', claims, signedInTtlMs);
+  return { purpose, outcome: { ...signedIn, token: tokenText(signedIn.workspace, { id, secret }), handedOver } };
+}
+
+/** The token, for the page that has begun the sign-in: it alone knows the verifier. The same when asked again. */
+export async function takeSignIn(deps: Deps, { code, verifier }: TakeSignIn): Promise<CreatedToken> {
+  const claims = await deps.sealedTexts.open('signed-in', code);
+  const { seed, workspace, user, challenge, scopes, expiresAtMs } = claims ?? {};
+  const isWhole = typeof seed === 'string' && typeof workspace === 'string' && typeof user === 'string';
+  if (!isWhole || typeof challenge !== 'string' || !isHashOf(challenge, verifier)) throw notBegun;
+  const made = tokenSecretFrom(deps.keys, Buffer.from(seed, 'base64url'));
+  return {
+    ...{ id: made.id, token: tokenText(workspace, made), workspace, user },
+    scopes: Array.isArray(scopes) ? scopes.filter(isScope) : [],
+    expiresAt: timeOrNull(typeof expiresAtMs === 'number' ? expiresAtMs : null),
+  };
+}
+
+const isScope = (value: unknown): value is Scope => value === 'read' || value === 'write' || value === 'admin';
+
+function isHashOf(challenge: string, verifier: string): boolean {
+  const hash = createHash('sha256').update(verifier).digest();
+  const given = Buffer.from(challenge, 'base64url');
+  return given.byteLength === hash.byteLength && timingSafeEqual(given, hash);
+}
+
+function configured({ signIn }: Pick<Deps, 'signIn'>): SignInSettings {
+  if (signIn !== null) return signIn;
+  throw new RopewalkError({
+    code: 'NOT_FOUND',
+    message: 'No identity provider is configured here.',
+    hint: 'Sign in with an API token. An operator configures a provider: docs/people.md.',
+  });
+}
+
+interface Begun {
+  attempt: { state: string; nonce: string; verifier: string };
+  purpose: SignInPurpose;
+  workspace: string | null;
+}
+
+/** Of what was sealed here, so that its form is known. */
+const readBegun = (claims: object | null): Begun | null => claims as Begun | null;
+
+const notBegun = new RopewalkError({
+  code: 'UNAUTHENTICATED',
+  message: 'This sign-in was not begun in this browser, or more than ten minutes ago.',
+  hint: 'Sign in again from the start.',
+});

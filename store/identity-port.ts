@@ -1,0 +1,22 @@
+// Who accounts of the identity provider are.
+import type { Account, NewPeople } from '../domain/people/sign-in.ts';
+import type { IssuedToken } from '../domain/people/state.ts';
+import type { Answer } from './answer.ts';
+
+export interface SignIn {
+  account: Account;
+  /** Null: the only one that the account belongs to. */
+  workspace: string | null;
+  newPeople: NewPeople | null;
+  token: { id: string; secretHash: string; expiresAtMs: number };
+}
+
+export type SignedIn = { workspace: string; issued: IssuedToken } | { choose: string[] };
+
+export interface IdentityStore {
+  /**
+   * Finds the user of an account, or ties the account to one, and issues the session's token. `choose`: the account belongs to
+   * several workspaces, and none was named.
+   */
+  signIn(item: SignIn, nowMs: number): Promise<Answer<SignedIn>>;
+}
