@@ -30,13 +30,13 @@ export interface WebApp {
   /** Errors of the page and its console. */
   readonly complaints: string[];
   /** The API answers, or does not, at the same address. */
-  listen(): Promise<void>;
-  close(): Promise<void>;
+  listen: () => Promise<void>;
+  close: () => Promise<void>;
   /** Signs in as people do; by default with the API's own token. */
-  signIn(token?: string): Promise<void>;
-  openAs(token: string, path: string): Promise<void>;
+  signIn: (token?: string) => Promise<void>;
+  openAs: (token: string, path: string) => Promise<void>;
   /** Rules of WCAG 2.1 A and AA, light and dark; nothing wider than a phone. */
-  accessible(name: string): Promise<void>;
+  accessible: (name: string) => Promise<void>;
 }
 
 /** `createApi`: for the address at which browsers find it. */
