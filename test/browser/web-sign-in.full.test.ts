@@ -70,6 +70,7 @@ describe.runIf(hasChromium)('signing in at an identity provider', () => {
     await app.page.getByLabel('One of your API tokens').waitFor();
     await app.page.goto('/signed-in#made-up');
     await app.page.getByRole('alert').getByText('Sign in again').waitFor();
+    expect(await app.page.evaluate(() => sessionStorage.length)).toBe(0);
   });
 
   it('approves a terminal', async () => {
