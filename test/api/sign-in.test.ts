@@ -54,7 +54,7 @@ it('keeps the session for the page that began, for a minute', async () => {
   expect((await api.call('GET', '/v1/whoami', { token: once.token })).status).toBe(401);
 });
 
-it('refuses a person whom an admin has removed, until they are added again, as somebody new', async () => {
+it('refuses a person whom an admin has removed, until they are added again, as another user', async () => {
   const newPeople = { workspace: 'default', role: 'member' } as const;
   const api = await createApi({ domains: ['example.com'], newPeople });
   const token = await admin(api);

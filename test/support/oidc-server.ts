@@ -40,7 +40,7 @@ export async function startOidcServer(redirectUrl: string): Promise<OidcServer> 
   const [own, foreign] = await Promise.all([newKey(), newKey()]);
   const state: OidcServer = {
     ...{ issuer, clientId: 'ropewalk', clientSecret: 's'.repeat(43), tamper: null, isForged: false },
-    account: { sub: 'nobody' },
+    account: { sub: 'no-account' },
     close: async () => {
       const closed = once(server, 'close');
       server.close();
