@@ -21,6 +21,7 @@ interface PlaceFlags {
   allowSsh?: boolean;
   allowSshFrom?: string;
   allowIngressFrom?: string;
+  instanceCredentials?: boolean;
 }
 
 export interface ClusterMachineFlags extends PlaceFlags {
@@ -152,12 +153,14 @@ function withPlace(command: Command): Command {
       '--allow-ssh-from <sources>',
       'open port 22 to addresses, ranges such as 203.0.113.0/24, me, or everyone (a,b)',
     )
-    .option('--allow-ingress-from <sources>', 'open the Dask scheduler to addresses, ranges, me, or everyone (a,b)');
+    .option('--allow-ingress-from <sources>', 'open the Dask scheduler to addresses, ranges, me, or everyone (a,b)')
+    .option('--instance-credentials', 'let tasks use the role or service account of their instance')
+    .option('--no-instance-credentials', 'keep tasks from the metadata service of their instance');
 }
 
 function placeOf(flags: PlaceFlags) {
   const { provider, region, zone, arm, spotPolicy, tag: tags, waitForCapacity } = flags;
-  const { allowSsh, allowSshFrom, allowIngressFrom } = flags;
+  const { allowSsh, allowSshFrom, allowIngressFrom, instanceCredentials } = flags;
   const allowCrossZone = flags.crossZone === false ? false : flags.allowCrossZone;
   return {
     ...(provider !== undefined && { provider }),
@@ -172,6 +175,7 @@ function placeOf(flags: PlaceFlags) {
     ...(allowSsh !== undefined && { allowSsh }),
     ...(allowSshFrom !== undefined && { allowSshFrom }),
     ...(allowIngressFrom !== undefined && { allowIngressFrom }),
+    ...(instanceCredentials !== undefined && { instanceCredentials }),
   };
 }
 

@@ -14,11 +14,17 @@ export interface AgentDownload {
 
 /** Runs what users bring. An image may have it already. */
 const taskUser = 'ropewalk';
+/** Of each cloud's metadata service (ROPEWALK_METADATA_ADDRESSES): the agent keeps tasks from them. */
+const metadataAddresses = { aws: '169.254.169.254,fd00:ec2::254', gcp: '169.254.169.254,fd20:ce::254' };
 /** Read by Node besides the authorities that it has. */
 const caFile = '/opt/ropewalk/api-ca.pem';
 
 /** `cloud`: the value of ROPEWALK_CLOUD, by which the agent knows where it is. */
-export function agentSetup(download: AgentDownload, architecture: Architecture, cloud: string): string {
+export function agentSetup(
+  download: AgentDownload,
+  architecture: Architecture,
+  cloud: keyof typeof metadataAddresses,
+): string {
   const node = download.node[architecture];
   const { apiCa } = download;
   const [trust, environment] = apiCa === null ? ['', ''] : [' --cacert api-ca.pem', ` NODE_EXTRA_CA_CERTS=${caFile}`];
@@ -68,6 +74,7 @@ StartLimitBurst=150
 StartLimitAction=poweroff
 [Service]
 Environment=ROPEWALK_CLOUD=${cloud} ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk ROPEWALK_TASK_USER=${taskUser}${environment}
+Environment=ROPEWALK_METADATA_ADDRESSES=${metadataAddresses[cloud]}
 ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2

@@ -43,6 +43,8 @@ export const registerAnswer = renewedToken.extend({
   schedulerAddress: z.string().nullable(),
   /** After this long without an answer from us the agent ends its work. */
   watchdogTimeoutMs: z.number().int().positive(),
+  /** On a cloud, tasks can use the role or service account of their instance. */
+  instanceCredentials: z.boolean(),
 });
 export type RegisterAnswer = z.infer<typeof registerAnswer>;
 

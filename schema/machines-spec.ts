@@ -28,6 +28,7 @@ export const machines = z.object({
     })
     .optional(),
   waitForCapacityMs: z.number().int().min(1).optional(),
+  instanceCredentials: z.literal(true).optional(),
 });
 
 const amount = z.union([z.string(), z.number()]);
@@ -75,5 +76,6 @@ export const machinesInput = z.object({
   tags: z.record(z.string(), z.string()).optional(),
   /** E.g. `6h`. */
   waitForCapacity: amount.optional(),
+  instanceCredentials: z.boolean().optional(),
 });
 export type MachinesInput = z.infer<typeof machinesInput>;

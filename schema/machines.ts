@@ -44,6 +44,8 @@ const placeInput = {
   allowSshFrom: source.optional(),
   /** The same for the port of the Dask scheduler; as the configuration's security groups say unless given. */
   allowIngressFrom: source.optional(),
+  /** Tasks and Dask's processes can use the role or service account of their instance; they reach no metadata service unless given. */
+  instanceCredentials: z.boolean().optional(),
 };
 
 /** What a workspace can have a default for. */
@@ -56,6 +58,7 @@ export const workspaceDefaultsInput = {
   allowSsh: placeInput.allowSsh,
   allowSshFrom: placeInput.allowSshFrom,
   allowIngressFrom: placeInput.allowIngressFrom,
+  instanceCredentials: placeInput.instanceCredentials,
 };
 
 /** E.g. `100 GiB`, or GiB; 30 GiB unless given. */

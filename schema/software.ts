@@ -59,7 +59,8 @@ export const software = z.strictObject({
   interpreter: z
     .string()
     .max(1_000)
-    .regex(/^\/[^\p{Cc}]*$/u, 'the absolute path of a Python')
+    // As ranges: tools that read the document know no \p{Cc}.
+    .regex(/^\/[^\u0000-\u001f\u007f-\u009f]*$/, 'the absolute path of a Python')
     .optional(),
   packageFiles: z.array(packageFile).max(maxPackageFiles).default([]),
   indexes: z.array(packageIndex).max(maxIndexes).default([]),

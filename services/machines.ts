@@ -99,6 +99,7 @@ export async function resolveMachines(
       ...(ingress === null ? {} : { ingress: ingress }),
       ...(tags === null ? {} : { tags }),
       ...waitOf(input.waitForCapacity),
+      ...(input.instanceCredentials === true ? { instanceCredentials: true as const } : {}),
     },
     instanceVcpus: largest(workers),
     headVcpus: largest(heads),

@@ -15,6 +15,7 @@ import { runWorker } from './worker.ts';
 import { runProcess } from './run-process.ts';
 import { aliveWithin } from '../lifecycle/watchdog.ts';
 import { runHostSetup } from '../lifecycle/host-setup.ts';
+import { blockMetadata } from '../lifecycle/metadata-block.ts';
 import { hostRuntime } from '../runtimes/host/runtime.ts';
 import { daskBase } from '../runtimes/inherited-variables.ts';
 import { recordGroup } from '../processes/group-record.ts';
@@ -94,6 +95,8 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
   const { signal } = input.stopping;
   const run = role === 'head' ? runScheduler : runWorker;
   try {
+    const isAllowed = session.registered().instanceCredentials;
+    await orFail('METADATA_OPEN', blockMetadata({ ...input, isAllowed }));
     if (bundle.hostSetupScript !== null) {
       notify('pending', 'host setup script');
       const variables = hostRuntime(null).variables(daskBase(input.environment), bundle.env);

@@ -4,6 +4,7 @@ import { withoutPasswords } from '../runtimes/environment/requirements.ts';
 export type DaskFailureCode =
   | 'ENVIRONMENT_FAILED'
   | 'HOST_SETUP_FAILED'
+  | 'METADATA_OPEN'
   | 'SCHEDULER_FAILED'
   | 'WORKER_FAILED'
   | 'NO_HELLO'

@@ -6,6 +6,7 @@ import { packageFilesOf } from '../api-client/package-files.ts';
 import { createReports } from '../api-client/reports.ts';
 import type { Session } from '../api-client/session.ts';
 import { runHostSetup } from '../lifecycle/host-setup.ts';
+import { blockMetadata } from '../lifecycle/metadata-block.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { aliveWithin } from '../lifecycle/watchdog.ts';
 import { withoutPasswords } from '../runtimes/environment/requirements.ts';
@@ -56,6 +57,11 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
     read: jsonBy((json) => bundleSchema.parse(json)),
   });
   if (bundle === null) return interrupted;
+  try {
+    await blockMetadata({ ...input, isAllowed: session.registered().instanceCredentials });
+  } catch (error) {
+    return leaveBecause(log, 'METADATA_OPEN', error);
+  }
   // The script prepares the machine: it runs as the agent's own user, root on a machine of its own.
   const variables = hostRuntime(null).variables(taskBase(input.environment), bundle.env);
   try {
@@ -78,7 +84,7 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
 
 function leaveBecause(
   log: Pick<AgentInput['log'], 'write'>,
-  code: 'HOST_SETUP_FAILED' | 'RUNTIME_FAILED',
+  code: 'HOST_SETUP_FAILED' | 'METADATA_OPEN' | 'RUNTIME_FAILED',
   error: unknown,
 ): Leaving {
   const why = withoutPasswords(error instanceof Error ? error.message : String(error));

@@ -21,6 +21,7 @@ export interface JobMachines {
   allowSsh?: boolean | undefined;
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
+  instanceCredentials?: boolean | undefined;
 }
 
 /** Their command-line names. */
@@ -42,6 +43,7 @@ export const machineOptions: ReadonlySet<string> = new Set([
   'allow-ssh',
   'allow-ssh-from',
   'allow-ingress-from',
+  'instance-credentials',
 ]);
 
 /**
@@ -108,6 +110,9 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
         break;
       case 'allow-ingress-from':
         machines.allowIngressFrom = value;
+        break;
+      case 'instance-credentials':
+        machines.instanceCredentials = flag(name, value);
         break;
       default:
     }

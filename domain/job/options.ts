@@ -26,6 +26,7 @@ export const noEffect = new Map([
   ['allow-ssh', ownNetwork],
   ['allow-ssh-from', ownNetwork],
   ['allow-ingress-from', ownNetwork],
+  ['instance-credentials', oneMachine],
   ['dask-container', 'a job runs without Dask; container names the image of its tasks'],
   ['package-sync-strict', sameSoftware],
   ['package-sync-conda-extras', sameSoftware],

@@ -14,6 +14,7 @@ export interface WorkspaceDefaults {
   allowSsh?: boolean | undefined;
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
+  instanceCredentials?: boolean | undefined;
 }
 
 /** Replaces all defaults of the workspace. */

@@ -104,6 +104,7 @@ class Cluster(ClusterUse):
     wait_for_capacity: time for which launches are retried while the cloud has no capacity, e.g. "6h".
     allow_ssh, allow_ssh_from: opens port 22 of the scheduler's instance, to addresses, ranges, "me" or "everyone".
     allow_ingress_from: opens the scheduler's port to addresses, ranges, "me" or "everyone", separated by commas.
+    instance_credentials: True lets tasks use the role or service account of their instance. Otherwise they reach no metadata service.
     open_ports: further ports of the scheduler's instance, and who may reach each: {9000: "203.0.113.0/24"}.
     scheduler_port: port of the scheduler; 8786 by default on a cloud, any free port where instances share a machine.
     use_scheduler_public_ip: False makes clients connect to the scheduler's private address.

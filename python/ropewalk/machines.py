@@ -33,6 +33,7 @@ class PlaceArguments(TypedDict, total=False):
     allow_ssh: bool | None
     allow_ssh_from: str | None
     allow_ingress_from: str | None
+    instance_credentials: bool | None
 
 
 class ClusterMachines(PlaceArguments, total=False):
@@ -143,6 +144,7 @@ def _place(given: Mapping[str, Any]) -> dict[str, Any]:
         "allowSsh": _flag(given, "allow_ssh"),
         "allowSshFrom": _sources(given, "allow_ssh_from"),
         "allowIngressFrom": _sources(given, "allow_ingress_from"),
+        "instanceCredentials": _flag(given, "instance_credentials"),
     }
 
 

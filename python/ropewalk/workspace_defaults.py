@@ -22,6 +22,7 @@ def set_backend_options(
     allow_ssh: bool | None = None,
     allow_ssh_from: str | None = None,
     allow_ingress_from: str | None = None,
+    instance_credentials: bool | None = None,
     workspace: str | None = None,
     account: str | None = None,
     api_url: str | None = None,
@@ -42,6 +43,7 @@ def set_backend_options(
         "allow_ssh": allow_ssh,
         "allow_ssh_from": allow_ssh_from,
         "allow_ingress_from": allow_ingress_from,
+        "instance_credentials": instance_credentials,
     }
     body = cluster_fields({name: value for name, value in given.items() if value is not None})
     if "openPorts" in body:

@@ -122,6 +122,12 @@ def test_backend_options_of_coiled(api: StandIn, options: Any, sent: Any) -> Non
     assert plan(api, backend_options=options) == {"workers": 2, **sent}
 
 
+def test_instance_credentials_are_a_flag(api: StandIn) -> None:
+    assert plan(api, instance_credentials=True) == {"workers": 2, "instanceCredentials": True}
+    with pytest.raises(TypeError, match="instance_credentials is 'yes': give True or False"):
+        plan(api, instance_credentials="yes")
+
+
 def test_me_becomes_the_public_address_of_this_machine(api: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -43,7 +43,9 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
   deps.heard.touch(cluster, input.instance, silentAfter({ dask: daskOf(spec) }));
   const watchdogTimeoutMs = spec?.settings.watchdogTimeoutMs ?? defaultWatchdogTimeoutMs;
-  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, watchdogTimeoutMs };
+  const instanceCredentials = spec?.settings.machines?.instanceCredentials === true;
+  const named = { cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress };
+  return { ...token, ...named, watchdogTimeoutMs, instanceCredentials };
 }
 
 /** An ended job or cluster has no specification any more. */

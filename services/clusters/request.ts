@@ -109,6 +109,7 @@ const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   allowSsh: body.allowSsh,
   allowSshFrom: body.allowSshFrom,
   allowIngressFrom: body.allowIngressFrom,
+  instanceCredentials: body.instanceCredentials,
   openPorts: body.openPorts,
   schedulerPort: body.schedulerPort,
 });

@@ -84,5 +84,6 @@ function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInp
     allowSsh: body.allowSsh ?? options.allowSsh,
     allowSshFrom: body.allowSshFrom ?? options.allowSshFrom,
     allowIngressFrom: body.allowIngressFrom ?? options.allowIngressFrom,
+    instanceCredentials: body.instanceCredentials ?? options.instanceCredentials,
   };
 }

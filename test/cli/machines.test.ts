@@ -44,12 +44,13 @@ const place = [
     '--allow-ssh-from',
     '203.0.113.0/24',
   ],
-  ...['--allow-ingress-from', 'everyone'],
+  ...['--allow-ingress-from', 'everyone', '--instance-credentials'],
 ];
 const placed = {
   ...{ provider: 'aws', region: 'us-west-2', zone: 'us-west-2a', arm: true, spotPolicy: 'spot', useBestZone: false },
   tags: { project: 'climate', a: 'b=c' },
   ...{ waitForCapacity: '6h', allowSsh: true, allowSshFrom: '203.0.113.0/24', allowIngressFrom: 'everyone' },
+  instanceCredentials: true,
 };
 
 describe('options about machines', () => {

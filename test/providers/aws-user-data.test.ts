@@ -59,6 +59,7 @@ it('makes the user of tasks where there is none, and names it to the agent', asy
     'useradd --system --create-home --shell /bin/bash ropewalk',
   ]);
   expect(made.service).toContain(' ROPEWALK_TASK_USER=ropewalk');
+  expect(made.service).toContain('\nEnvironment=ROPEWALK_METADATA_ADDRESSES=169.254.169.254,fd00:ec2::254\n');
   const found = await runScript();
   expect(found.calls.filter((call) => call.startsWith('useradd '))).toEqual([]);
   const failed = await runScript({ id: 'exit 1', useradd: 'exit 9' });

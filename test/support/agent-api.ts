@@ -111,6 +111,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
       role: 'worker',
       schedulerAddress: '127.0.0.1',
       watchdogTimeoutMs: 1_800_000,
+      instanceCredentials: false,
     },
     answer: {
       schedulerHostname: null,

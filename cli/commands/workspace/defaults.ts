@@ -28,6 +28,7 @@ export function defaultsCommand(context: CliContext, finish: Finish): Command {
     .option('--allow-ssh', "open port 22 of the scheduler's instance")
     .option('--allow-ssh-from <sources>', 'to whom: addresses, ranges or everyone, separated by commas')
     .option('--allow-ingress-from <sources>', "to whom the scheduler's port is open")
+    .option('--instance-credentials', 'tasks can use the role or service account of their instance')
     .option('--clear', 'remove all defaults');
   return withFormat(withConnection(command)).action(async (flags: DefaultsFlags) => {
     const defaults = defaultsOf(flags);
@@ -41,7 +42,8 @@ export function defaultsCommand(context: CliContext, finish: Finish): Command {
 
 function defaultsOf(flags: DefaultsFlags): PutDefaults {
   const { provider, region, zone, spotPolicy, allowCrossZone, allowSsh, allowSshFrom, allowIngressFrom } = flags;
-  const all = { provider, region, zone, spotPolicy, allowCrossZone, allowSsh, allowSshFrom, allowIngressFrom };
+  const places = { provider, region, zone, spotPolicy, allowCrossZone, allowSsh, allowSshFrom, allowIngressFrom };
+  const all = { ...places, instanceCredentials: flags.instanceCredentials };
   const defaults = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   if (flags.clear === true && Object.keys(defaults).length > 0)
     throw new UsageError('--clear removes all defaults and cannot be combined with one');

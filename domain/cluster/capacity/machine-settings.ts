@@ -28,6 +28,8 @@ export interface MachineSettings {
   ingress?: IngressRules | undefined;
   /** Set when the user waits for unavailable capacity: this long, then the cluster goes on without. */
   waitForCapacityMs?: number | undefined;
+  /** Tasks can use the role or service account of their instance; absent when they cannot. */
+  instanceCredentials?: true | undefined;
 }
 
 /** What one role is launched as. */

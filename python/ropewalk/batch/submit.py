@@ -149,7 +149,8 @@ def run(
     options: machines, when the server has a cloud provider: vm_type (or several, preferred ones first), scheduler_vm_type,
         cpu (4 or [2, 8]), memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand",
         "spot" or "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh,
-        allow_ssh_from, allow_ingress_from. `plan` returns the price. Other options of `coiled.batch.run` are sent by name: the
+        allow_ssh_from, allow_ingress_from, instance_credentials (True: tasks can use the role or service account of their
+        instance). `plan` returns the price. Other options of `coiled.batch.run` are sent by name: the
         server warns about those without effect, and refuses those that would change the result.
 
     Examples

@@ -1,0 +1,126 @@
+// Keeps tasks from the cloud's metadata service, which hands the credentials of the instance's role to every process that asks: a
+// rule of the kernel's packet filter by the user of the socket. The agent is another user, and needs the service.
+import { spawn } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+import type { TaskUser } from '../processes/task-user.ts';
+import { containerUids } from '../runtimes/container/user-map.ts';
+import type { AgentInput } from './input.ts';
+
+/** Set by the provider's user data: the addresses of the metadata service, separated by commas. */
+export const metadataVariable = 'ROPEWALK_METADATA_ADDRESSES';
+
+export interface MetadataBlock extends Pick<AgentInput, 'user' | 'environment'> {
+  log: Pick<AgentInput['log'], 'write'>;
+  /** The job or cluster asked for the credentials of the instance. */
+  isAllowed: boolean;
+  /** Default: what this machine has. */
+  filter?: FilterName;
+}
+
+/**
+ * Rejects with a reason for people where the rule cannot be set: an instance that cannot keep tasks from the service runs none.
+ * Does nothing where tasks run as the agent's own user, on a machine that is no cloud's.
+ */
+export async function blockMetadata({ user, environment, log, isAllowed, filter }: MetadataBlock): Promise<void> {
+  const addresses = (environment[metadataVariable] ?? '').split(',').filter((address) => isIP(address) !== 0);
+  if (user === null || addresses.length === 0) return;
+  if (isAllowed) {
+    log.write('Tasks can use the credentials of this instance: its metadata service is open to them.');
+    return;
+  }
+  const known = filter === undefined ? (['nft', 'iptables'] as const) : [filter];
+  const env = { PATH: `/usr/sbin:/sbin:${environment['PATH'] ?? '/usr/bin:/bin'}` };
+  const failures: string[] = [];
+  for (const name of known) {
+    const failure = await filters[name]({ addresses, user, env });
+    if (failure === null)
+      return log.write(`Tasks cannot reach the metadata service (${addresses.join(', ')}; ${name}).`);
+    failures.push(failure);
+  }
+  throw new Error(
+    `The metadata service of this instance could not be closed to tasks: ${failures.join('; ')}. Install nftables or iptables in ` +
+      'the image, or let tasks use the credentials of their instance (--instance-credentials).',
+  );
+}
+
+type FilterName = 'nft' | 'iptables';
+
+interface Wanted {
+  addresses: readonly string[];
+  user: TaskUser;
+  env: { PATH: string };
+}
+
+/** What went wrong, or null. Each replaces what an earlier agent of this instance has set. */
+const filters: Record<FilterName, (wanted: Wanted) => Promise<string | null>> = {
+  nft: ({ addresses, user, env }) => run(['nft', '-f', '-'], env, nftRules(addresses, user)),
+  iptables: async ({ addresses, user, env }) => {
+    for (const [program, version] of [['iptables', 4] as const, ['ip6tables', 6] as const]) {
+      const ours = addresses.filter((address) => isIP(address) === version);
+      // A kernel without IPv6 has no route to its addresses.
+      if (ours.length === 0 || (version === 6 && !(await exists('/proc/net/if_inet6')))) continue;
+      const isLinked = (await run([program, '-w', '60', '-C', 'OUTPUT', '-j', chain], env)) === null;
+      const failure =
+        (await run([`${program}-restore`, '-w', '60', '--noflush'], env, iptablesRules(ours, user))) ??
+        (isLinked ? null : await run([program, '-w', '60', '-I', 'OUTPUT', '1', '-j', chain], env));
+      if (failure !== null) return failure;
+    }
+    return null;
+  },
+};
+
+const chain = 'ROPEWALK';
+const lastContainerUid = containerUids.first + containerUids.count - 1;
+
+/** Port 53 stays: on Google Cloud the same address is the resolver. */
+function nftRules(addresses: readonly string[], { uid }: TaskUser): string {
+  const rules = addresses.map(
+    (address) =>
+      `meta skuid { ${uid}, ${containerUids.first}-${lastContainerUid} } ${isIP(address) === 4 ? 'ip' : 'ip6'} daddr ${address} ` +
+      'tcp dport != 53 reject with tcp reset',
+  );
+  const table = 'table inet ropewalk';
+  return [
+    table,
+    `delete ${table}`,
+    `${table} {`,
+    'chain output { type filter hook output priority 0; policy accept;',
+    ...rules,
+    '}',
+    '}',
+    '',
+  ].join('\n');
+}
+
+function iptablesRules(addresses: readonly string[], { uid }: TaskUser): string {
+  const uids = [String(uid), `${containerUids.first}-${lastContainerUid}`];
+  const rules = addresses.flatMap((address) =>
+    uids.map(
+      (each) =>
+        `-A ${chain} -d ${address} -p tcp ! --dport 53 -m owner --uid-owner ${each} -j REJECT --reject-with tcp-reset`,
+    ),
+  );
+  return ['*filter', `:${chain} - [0:0]`, ...rules, 'COMMIT', ''].join('\n');
+}
+
+function run([program = '', ...args]: readonly string[], env: { PATH: string }, input = ''): Promise<string | null> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { env, stdio: ['pipe', 'ignore', 'pipe'], timeout: 120_000 });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stdin.on('error', () => undefined);
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code) =>
+      resolve(code === 0 ? null : `${program}: ${said.trim().slice(0, 300) || `exit code ${code}`}`),
+    );
+    child.stdin.end(input);
+  });
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

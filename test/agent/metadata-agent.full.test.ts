@@ -1,0 +1,38 @@
+// A task of a real agent on an emulated instance asks the metadata service for credentials.
+import { execFile, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { describe, expect, it } from 'vitest';
+
+const filters = 'ip link set lo up && (PATH=$PATH:/usr/sbin:/sbin; nft list ruleset || iptables -S)';
+const canFilter = spawnSync('unshare', ['--net', 'sh', '-c', filters]).status === 0;
+const network = 'ip link set lo up && ip address add 169.254.169.254/32 dev lo && exec "$@"';
+
+async function taskOf(...words: string[]): Promise<unknown> {
+  const world = [process.execPath, join(import.meta.dirname, 'metadata-agent-world.ts'), ...words];
+  const { stdout } = await promisify(execFile)('unshare', ['--net', 'sh', '-c', network, 'sh', ...world]);
+  return JSON.parse(stdout);
+}
+
+describe.runIf(canFilter)('a task that asks for the credentials of its instance', () => {
+  it('is refused unless its job asked for them', async () => {
+    expect(await taskOf('closed')).toEqual({
+      exitCodes: [1],
+      printed: [expect.stringContaining('Connection refused'), expect.any(String)],
+      leaving: null,
+    });
+  });
+
+  it('gets them where its job asked for them', async () => {
+    expect(await taskOf('allowed')).toEqual({ exitCodes: [0], printed: ['credentials'], leaving: null });
+  });
+
+  it('does not run on an instance that cannot refuse it, and the instance says why', async () => {
+    expect(await taskOf('closed', 'without-filter')).toEqual({
+      exitCodes: [],
+      printed: [],
+      leaving: expect.stringMatching(/^The metadata service of this instance could not be closed to tasks: .*iptables/),
+    });
+  });
+});

@@ -1,0 +1,82 @@
+// A machine with a metadata service, in a network namespace of its own: the servers, the agent's block, and what users of the machine
+// reach. Run by metadata-block.test.ts under `unshare --net`; prints one line of JSON.
+import { execFile } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+
+import { blockMetadata, metadataVariable } from '../../agent/lifecycle/metadata-block.ts';
+import { containerUids } from '../../agent/runtimes/container/user-map.ts';
+import type { TaskUser } from '../../agent/processes/task-user.ts';
+
+const [filter = '', isAllowed = ''] = process.argv.slice(2);
+const [v4, v6] = ['169.254.169.254', 'fd00:ec2::254'];
+const user: TaskUser = { name: 'tasks', uid: 64_001, gid: 64_001, home: '/' };
+
+for (const [port, address] of [
+  [80, v4],
+  [8080, v4],
+  [53, v4],
+  [80, v6],
+  [80, '127.0.0.1'],
+] as const) {
+  const server = createServer((_, response) => response.end('credentials'));
+  server.listen(port, address);
+  await once(server, 'listening');
+}
+const resolver = createSocket('udp4').bind(53, v4);
+resolver.on('message', (message, { port, address }) => resolver.send(message, port, address));
+await once(resolver, 'listening');
+
+const tcp = (address: string, port: number): string =>
+  `exec 3<>/dev/tcp/${address}/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && grep -q credentials <&3`;
+const udp = `exec 3<>/dev/udp/${v4}/53 && echo query >&3 && dd bs=64 count=1 <&3 2>&1 | grep -q query`;
+const probes = {
+  metadata: tcp(v4, 80),
+  otherPort: tcp(v4, 8080),
+  metadata6: tcp(v6, 80),
+  resolverTcp: tcp(v4, 53),
+  resolverUdp: udp,
+  elsewhere: tcp('127.0.0.1', 80),
+};
+
+/** What a user reaches, by the names of the probes. */
+async function reached(uid: number): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(probes).map(([name, script]) =>
+      promisify(execFile)('bash', ['-c', script], { uid, gid: uid, timeout: 60_000 }).then(
+        () => [name],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat();
+}
+
+const said: string[] = [];
+const block = {
+  user,
+  environment: { ...process.env, [metadataVariable]: `${v4},${v6}` },
+  log: { write: (text: string): void => void said.push(text) },
+  isAllowed: isAllowed === 'allowed',
+};
+const chosen = filter === 'nft' || filter === 'iptables' ? ({ filter } as const) : {};
+const before = await reached(user.uid);
+let failure: string | null = null;
+try {
+  await blockMetadata({ ...block, ...chosen });
+  // The agent of an instance may be started a second time.
+  await blockMetadata({ ...block, ...chosen });
+} catch (error) {
+  failure = error instanceof Error ? error.message : String(error);
+}
+const after = {
+  tasks: await reached(user.uid),
+  rootOfContainers: await reached(containerUids.first),
+  lastOfContainers: await reached(containerUids.first + containerUids.count - 1),
+  agent: await reached(0),
+  otherUser: await reached(64_002),
+};
+process.stdout.write(`${JSON.stringify({ before, after, failure, said })}\n`);
+process.exit(0);
