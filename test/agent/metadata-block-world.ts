@@ -1,5 +1,5 @@
 // A machine with a metadata service, in a network namespace of its own: the servers, the agent's block, and what users of the machine
-// reach. Run by metadata-block.test.ts under `unshare --net`; prints one line of JSON.
+// reach. Run by metadata-block.full.test.ts under `unshare --net`; prints one line of JSON.
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -60,7 +60,7 @@ async function program(path: string, script: string): Promise<void> {
 /** An environment with the marker of a finished one: nothing is installed. */
 async function environment(cacheDir: string, requirements: readonly string[]): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
-  const tools = { environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
+  const tools = { user: null, environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
   const hash = environmentHash(
     asked(normaliseRequirements(withDefaults(requirements))),
     await inspectPython(tools, 'python3'),

@@ -56,7 +56,7 @@ it('counts a stamp as use, and searches at most once a day', async () => {
   expect(await cleanEnvironments(cacheDir)).toEqual([]);
   await addEnvironment('bb', 100);
   expect(await cleanEnvironments(cacheDir)).toEqual([]);
-  expect(await cleanEnvironments(cacheDir, Date.now() + 1.1 * dayMs)).toEqual(['bb']);
+  expect(await cleanEnvironments(cacheDir, { nowMs: Date.now() + 1.1 * dayMs })).toEqual(['bb']);
   expect(await left()).toEqual(['aa']);
 });
 

@@ -37,7 +37,7 @@ describe('uv', () => {
   afterAll(() => rm(cacheDir, { recursive: true, force: true }));
 
   it('installs no file with another hash, not of a package that another one brings either', async () => {
-    const tools = { environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
+    const tools = { user: null, environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
     const recipe: Recipe = {
       ...{ tools, requirements: ['partd==1.4.2'], pinned: false, packageFiles: [], indexes: [], base: null },
       python: await findInterpreter(tools, { version: null, callersPath: null, usualPath: 'python3' }),

@@ -48,14 +48,14 @@ it('from an index with another wheel is refused by its hash', async () => {
   const port = typeof address === 'object' ? address?.port : 0;
   const cacheDir = cacheIn('other');
   const own = { ...process.env, PIP_INDEX_URL: `http://127.0.0.1:${port}/simple` };
-  const tools = { environment: toolEnvironment(own, scratch), cacheDir: scratch, signal: undefined };
+  const tools = { user: null, environment: toolEnvironment(own, scratch), cacheDir: scratch, signal: undefined };
   await expect(ensureUv({ ...tools, cacheDir }, 'python3')).rejects.toThrow(/THESE PACKAGES DO NOT MATCH THE HASHES/);
   await expect(access(join(cacheDir, 'tools', `uv-${uvVersion}`))).rejects.toThrow('ENOENT');
 });
 
 it('from the index of this machine is the one that was pinned', async () => {
   const cacheDir = cacheIn('pinned');
-  const tools = { environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
+  const tools = { user: null, environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
   const uv = await ensureUv(tools, 'python3');
   const { stdout } = await promisify(execFile)(uv, ['--version']);
   expect(stdout).toContain(`uv ${uvVersion}`);

@@ -4,10 +4,11 @@
 // The lock only saves work. Were it broken at a bad moment, two would build, one rename would win, and the other's copy be
 // dropped. That is why environments are relocatable instead of built in their place, where a broken lock would do damage.
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { emptyAs, type TaskUser } from '../../processes/task-user.ts';
 import { isBuilding, thisBuilder } from './builder.ts';
 
 export interface BuildOnce {
@@ -17,6 +18,8 @@ export interface BuildOnce {
   isComplete: (directory: string) => Promise<boolean>;
   /** Fills the directory, which exists and is empty. */
   build: (directory: string) => Promise<void>;
+  /** Owns the directory from before it is filled; null for this process's own user. */
+  user: TaskUser | null;
   /** Another one builds it already. */
   onWait?: () => void;
   signal: AbortSignal | undefined;
@@ -24,7 +27,7 @@ export interface BuildOnce {
 
 /** 'built' by this call, or 'found': made before, or by another builder meanwhile. */
 export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> {
-  const { cacheDir, target, isComplete, build } = request;
+  const { cacheDir, target, isComplete, build, user } = request;
   if (await isComplete(target)) return 'found';
   const workshop = join(cacheDir, 'building');
   await mkdir(workshop, { recursive: true });
@@ -33,14 +36,15 @@ export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> 
   const isOurs = await lockOrWait(lock, request);
   try {
     if (await isComplete(target)) return 'found';
-    await sweep(workshop);
+    await sweep(workshop, user);
     const directory = join(workshop, `${basename(target)}.${thisBuilder()}.${randomName()}`);
     await mkdir(directory);
+    if (user !== null) await chown(directory, user.uid, user.gid);
     try {
       await build(directory);
       return await publish(directory, request);
     } finally {
-      await discard(workshop, directory);
+      await discard(workshop, directory, user);
     }
   } finally {
     if (isOurs) await rm(lock, { force: true });
@@ -76,7 +80,7 @@ async function claim(lock: string): Promise<boolean> {
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
     const owner = await readFile(lock, 'utf8').catch(() => '');
-    if (owner !== '' && !(await isAtWork(owner, lock))) await discard(dirname(lock), lock);
+    if (owner !== '' && !(await isAtWork(owner, lock))) await discard(dirname(lock), lock, null);
     return false;
   } finally {
     await rm(temporary, { force: true });
@@ -94,17 +98,20 @@ async function isAtWork(builder: string, path: string): Promise<boolean> {
 }
 
 /** Removes what dead builders left. */
-async function sweep(workshop: string): Promise<void> {
+async function sweep(workshop: string, user: TaskUser | null): Promise<void> {
   for (const name of await readdir(workshop)) {
     const path = join(workshop, name);
-    if (name.startsWith('removed.')) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (name.startsWith('removed.')) await removeTree(path, user).catch(() => undefined);
     const builder = /\.(\d+-[0-9a-f]{8}-[0-9a-f]{8})\.[0-9a-f]{12}$/.exec(name)?.[1];
-    if (builder !== undefined && !(await isAtWork(builder, path))) await discard(workshop, path);
+    if (builder !== undefined && !(await isAtWork(builder, path))) await discard(workshop, path, user);
   }
 }
 
 /** Another's complete directory is as good as ours; one that cannot be used makes room. */
-async function publish(directory: string, { cacheDir, target, isComplete }: BuildOnce): Promise<'built' | 'found'> {
+async function publish(
+  directory: string,
+  { cacheDir, target, isComplete, user }: BuildOnce,
+): Promise<'built' | 'found'> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await rename(directory, target);
@@ -112,7 +119,7 @@ async function publish(directory: string, { cacheDir, target, isComplete }: Buil
     } catch (error) {
       if (!(hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) || attempt === 3) throw error;
       if (await isComplete(target)) return 'found';
-      await discard(join(cacheDir, 'building'), target);
+      await discard(join(cacheDir, 'building'), target, user);
     }
   }
 }
@@ -121,14 +128,20 @@ async function publish(directory: string, { cacheDir, target, isComplete }: Buil
  * Renamed first: programs that a dead builder left running lose their way to it, and no reader takes half of it for the
  * whole. What cannot be removed now, the next build removes.
  */
-async function discard(workshop: string, path: string): Promise<void> {
+async function discard(workshop: string, path: string, user: TaskUser | null): Promise<void> {
   const removed = join(workshop, `removed.${randomName()}`);
   await rename(path, removed)
     .then(
-      () => rm(removed, { recursive: true, force: true, maxRetries: 2 }),
+      () => removeTree(removed, user),
       () => undefined,
     )
     .catch(() => undefined);
+}
+
+/** What a user owns is removed as that user. */
+export async function removeTree(path: string, user: TaskUser | null): Promise<void> {
+  if (user !== null) await emptyAs(user, path);
+  await rm(path, { recursive: true, force: true, maxRetries: 2 });
 }
 
 const randomName = (): string => randomBytes(6).toString('hex');

@@ -1,12 +1,12 @@
 // Fills the directory of a new Python environment: a virtual environment, the packages, the modules that a user has beside a
 // script. Nothing of the packages runs before the environment does, except the build of a source distribution, which uv isolates
 // from the agent's credentials by its environment variables.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
+import { makePrivateDirectory, removeAll, writeNew, writePublic } from './files.ts';
 import { markerFile } from './in-use.ts';
 import { leftOutFiles } from './left-out.ts';
 import type { Python } from './python.ts';
@@ -57,7 +57,7 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
   await addModules(recipe, directory, files);
   // A base has them already, and its files are linked.
   if (base === null) await addHints(recipe, directory);
-  await rm(downloads, { recursive: true, force: true });
+  await removeAll(tools, downloads);
   enter('compile');
   // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
   // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
@@ -92,14 +92,14 @@ interface Downloaded {
   path: string;
 }
 
-async function download({ packageFiles, fetchPackageFile, enter }: Recipe, into: string): Promise<Downloaded[]> {
+async function download({ tools, packageFiles, fetchPackageFile, enter }: Recipe, into: string): Promise<Downloaded[]> {
   if (packageFiles.length === 0) return [];
   enter('download');
-  await mkdir(into, { mode: 0o700 });
+  await makePrivateDirectory(tools, into);
   const files: Downloaded[] = [];
   for (const file of packageFiles) {
     const path = join(into, file.name);
-    await writeFile(path, await fetchPackageFile(file), { mode: 0o600, flag: 'wx' });
+    await writeNew(tools, path, await fetchPackageFile(file));
     files.push({ name: file.name, path });
   }
   return files;
@@ -119,8 +119,8 @@ async function install(
   const args = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
   const [overrides, constraints] = [`${downloads}-overrides.txt`, `${downloads}-constraints.txt`];
   // A user's environment may hold versions that its packages do not allow together, and it works for the user.
-  if (pinned) await writeFile(overrides, input, { mode: 0o600, flag: 'wx' });
-  if (lock.length > 0) await writeFile(constraints, `${lock.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  if (pinned) await writeNew(tools, overrides, input);
+  if (lock.length > 0) await writeNew(tools, constraints, `${lock.join('\n')}\n`);
   const files = [
     ...(pinned ? ['--overrides', overrides] : []),
     ...(lock.length > 0 ? ['--constraints', constraints] : []),
@@ -130,7 +130,7 @@ async function install(
     input: `${indexLines(indexes)}${input}`,
   });
   if (!installed.ok) throw installError(installed.failure, wanted);
-  for (const file of [overrides, constraints]) await rm(file, { force: true });
+  for (const file of files.filter((word) => word.endsWith('.txt'))) await removeAll(tools, file);
 }
 
 /**
@@ -150,12 +150,12 @@ async function addModules({ tools, python }: Recipe, directory: string, files: r
       });
     }
   }
-  await writeFile(join(packagesIn(directory, python), 'ropewalk-modules.pth'), modulesPath);
+  await writePublic(tools, join(packagesIn(directory, python), 'ropewalk-modules.pth'), modulesPath);
 }
 
-async function addHints({ python }: Recipe, directory: string): Promise<void> {
+async function addHints({ tools, python }: Recipe, directory: string): Promise<void> {
   const site = packagesIn(directory, python);
-  await Promise.all(Object.entries(leftOutFiles).map(([name, text]) => writeFile(join(site, name), text)));
+  await Promise.all(Object.entries(leftOutFiles).map(([name, text]) => writePublic(tools, join(site, name), text)));
 }
 
 function packagesIn(directory: string, { version }: Python): string {

@@ -1,9 +1,11 @@
 // Removes Python environments that were not used for a month. Never one that is in use: see in-use.ts for how a user and a
 // remover find out about each other. Several may clean at the same time.
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { TaskUser } from '../../processes/task-user.ts';
+import { removeTree } from './build-once.ts';
 import { isInUse, markRemoving, stampedMs } from './in-use.ts';
 
 /** Made anew in less than a minute, each takes some hundred megabytes. */
@@ -11,7 +13,10 @@ const keptMs = 30 * 86_400_000;
 const cleanEveryMs = 86_400_000;
 
 /** At most once a day per cache. Resolves to the names of those it removed. */
-export async function cleanEnvironments(cacheDir: string, nowMs = Date.now()): Promise<string[]> {
+export async function cleanEnvironments(
+  cacheDir: string,
+  { nowMs = Date.now(), user = null }: { nowMs?: number; user?: TaskUser | null } = {},
+): Promise<string[]> {
   const cleaned = join(cacheDir, 'cleaned');
   const cleanedMs = await stat(cleaned).then(
     (found) => found.mtimeMs,
@@ -21,12 +26,16 @@ export async function cleanEnvironments(cacheDir: string, nowMs = Date.now()): P
   await writeFile(cleaned, '');
   const removed: string[] = [];
   for (const hash of await readdir(join(cacheDir, 'environments')).catch(() => [])) {
-    if (await removeUnused(cacheDir, hash, nowMs)) removed.push(hash);
+    if (await removeUnused(cacheDir, hash, { nowMs, user })) removed.push(hash);
   }
   return removed;
 }
 
-async function removeUnused(cacheDir: string, hash: string, nowMs: number): Promise<boolean> {
+async function removeUnused(
+  cacheDir: string,
+  hash: string,
+  { nowMs, user }: { nowMs: number; user: TaskUser | null },
+): Promise<boolean> {
   const directory = join(cacheDir, 'environments', hash);
   const isOld = async (): Promise<boolean> => nowMs - (await stampedMs(directory)) > keptMs;
   if (!(await isOld())) return false;
@@ -43,6 +52,6 @@ async function removeUnused(cacheDir: string, hash: string, nowMs: number): Prom
   } finally {
     await unmark();
   }
-  await rm(away, { recursive: true, force: true, maxRetries: 2 });
+  await removeTree(away, user);
   return true;
 }

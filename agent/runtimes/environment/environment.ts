@@ -1,17 +1,19 @@
 // Python environments, made once per content and kept: the same requirements on the same interpreter are the same
 // directory, named by their hash. An environment that is there is complete, and is never changed again.
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { chown, mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
+import { letPass, type TaskUser } from '../../processes/task-user.ts';
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { buildEnvironment, pythonIn, type FetchPackageFile, type StageName } from './build.ts';
 import { buildOnce } from './build-once.ts';
 import { environmentHash, formatNumber } from './content.ts';
 import { lockFor } from './default-lock.ts';
 import { markerFile, stamp, use } from './in-use.ts';
+import { writeNew } from './files.ts';
 import { findInterpreter } from './interpreter.ts';
 import { normaliseRequirements } from './requirements.ts';
-import { toolEnvironment } from './run-tool.ts';
+import { toolEnvironment, type Tools } from './run-tool.ts';
 import { isExecutable } from './uv.ts';
 
 export interface EnvironmentRequest {
@@ -34,6 +36,8 @@ export interface EnvironmentRequest {
   callersPythonPath?: string | null;
   /** The agent's own environment; programs see a few names of it. */
   environment: Record<string, string | undefined>;
+  /** Builds it, and owns it; absent or null for this process's own user. */
+  user?: TaskUser | null;
   /** Called when a stage begins. */
   onStage?: (name: StageName) => void;
   signal?: AbortSignal;
@@ -53,7 +57,10 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const cacheDir = resolve(request.cacheDir);
   // A user who may write here may run code as this user.
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
-  const tools = { environment: toolEnvironment(request.environment, cacheDir), cacheDir, signal: request.signal };
+  const { user = null } = request;
+  if (user !== null) await prepareFor(user, cacheDir);
+  const environment = toolEnvironment(request.environment, cacheDir);
+  const tools: Tools = { user, environment, cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
   const { pinned = false, packageFiles = [], indexes = [], pythonVersion = null } = request;
   const { fetchPackageFile = noPackageFiles } = request;
@@ -83,8 +90,9 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     build: async (into) => {
       await buildEnvironment(recipe, into);
       clock.enter('ready');
-      await writeMarker(into, { format: formatNumber, hash, python });
+      await writeMarker(tools, into, { format: formatNumber, hash, python });
     },
+    user,
     onWait: () => clock.enter('wait'),
     signal: request.signal,
   });
@@ -93,13 +101,26 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   return { directory, pythonPath: pythonIn(directory), hash, stages: clock.end(), reused: outcome === 'found' };
 }
 
+/** The cache is root's; the user passes through, and owns what its programs write by themselves. */
+async function prepareFor(user: TaskUser, cacheDir: string): Promise<void> {
+  await letPass(user, [cacheDir, ...['building', 'environments', 'tools'].map((name) => join(cacheDir, name))]);
+  for (const name of ['uv', 'pythons']) {
+    const directory = join(cacheDir, name);
+    await mkdir(directory, { recursive: true });
+    await chown(directory, user.uid, user.gid);
+  }
+}
+
 const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
 
 /** The last thing that is written, before the rename: it describes the environment to its readers. */
-async function writeMarker(directory: string, content: object): Promise<void> {
+async function writeMarker(tools: Tools, directory: string, content: object): Promise<void> {
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  // Of a user on a machine of its own, which does not outlive a crash of the system.
+  if (tools.user !== null) return writeNew(tools, join(directory, markerFile), text);
   const file = await open(join(directory, markerFile), 'wx');
   try {
-    await file.writeFile(`${JSON.stringify(content, null, 2)}\n`);
+    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();

@@ -42,7 +42,7 @@ export async function prepareEnvironment(
         ...{ requirements, pinned, packageFiles, indexes, pythonPath: 'python3' },
         ...{ pythonVersion: python, callersPythonPath: interpreter },
         fetchPackageFile: input.fetchPackageFile,
-        environment,
+        ...{ environment, user: input.user },
         ...(onStage === undefined ? {} : { onStage }),
         signal,
       });
@@ -62,9 +62,9 @@ export async function prepareEnvironment(
 }
 
 /** Removes unused environments while the work starts, and marks this one as used every day. */
-function maintain({ boot, log }: PrepareInput, directory: string): void {
+function maintain({ boot, log, user }: PrepareInput, directory: string): void {
   setInterval(() => void stamp(directory), stampEveryMs).unref();
-  void cleanEnvironments(boot.cacheDir).then(
+  void cleanEnvironments(boot.cacheDir, { user }).then(
     (removed) => removed.length > 0 && log.write(`Removed ${removed.length} unused Python environments.`),
     (error: unknown) => log.write(`Unused Python environments could not be removed: ${String(error)}`),
   );

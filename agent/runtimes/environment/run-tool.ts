@@ -4,7 +4,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { variablesOf, type TaskUser } from '../../processes/task-user.ts';
+
 export interface Tools {
+  /** Runs them; null for the agent's own user. A build runs code of packages. */
+  user: TaskUser | null;
   environment: Record<string, string>;
   /** Also the working directory, so that no configuration file of a project is found. */
   cacheDir: string;
@@ -24,11 +28,12 @@ export async function runTool(
   tools: Tools,
   command: string,
   args: readonly string[],
-  { timeoutMs, input }: { timeoutMs: number; input?: string },
+  { timeoutMs, input }: { timeoutMs: number; input?: string | Uint8Array },
 ): Promise<ToolOutcome> {
   const running = run(command, args, {
     cwd: tools.cacheDir,
-    env: tools.environment,
+    env: { ...tools.environment, ...variablesOf(tools.user) },
+    ...(tools.user === null ? {} : { uid: tools.user.uid, gid: tools.user.gid }),
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
     maxBuffer: 64 * 1024 * 1024,

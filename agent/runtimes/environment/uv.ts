@@ -1,10 +1,11 @@
 // uv, which builds the environments: a pinned version from the package index, once per machine. It is never taken from the
 // PATH, because what another version would do has not been tried.
-import { access, constants, writeFile } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { buildOnce } from './build-once.ts';
 import { EnvironmentError } from './errors.ts';
+import { writeNew } from './files.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
 export const uvVersion = '0.13.8';
@@ -33,11 +34,12 @@ export async function ensureUv(tools: Tools, python: string): Promise<string> {
       await step(tools, 'make a virtual environment', python, ['-m', 'venv', directory]);
       const pinned = join(directory, 'uv.txt');
       const hashes = Object.values(uvHashes).map((hash) => ` --hash=sha256:${hash}`);
-      await writeFile(pinned, `${wanted}${hashes.join('')}\n`);
+      await writeNew(tools, pinned, `${wanted}${hashes.join('')}\n`);
       const options = ['--quiet', '--no-deps', '--only-binary=:all:', '--require-hashes'];
       const pip = ['-m', 'pip', 'install', ...options, '-r', pinned];
       await step(tools, `install ${wanted}`, join(directory, 'bin', 'python'), pip);
     },
+    user: tools.user,
     signal: tools.signal,
   });
   return programIn(target);
