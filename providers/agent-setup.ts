@@ -14,6 +14,8 @@ export interface AgentDownload {
 
 /** Runs what users bring. An image may have it already. */
 const taskUser = 'ropewalk';
+/** Far from the users that systems, people and their containers have. */
+const containerUsers = '1900000000-1900065535';
 /** Of each cloud's metadata service (ROPEWALK_METADATA_ADDRESSES): the agent keeps tasks from them. */
 const metadataAddresses = { aws: '169.254.169.254,fd00:ec2::254', gcp: '169.254.169.254,fd20:ce::254' };
 /** Read by Node besides the authorities that it has. */
@@ -61,6 +63,8 @@ echo '${download.sha256}  agent.mjs' | sha256sum -c -
 python3 -c 'import ensurepip' 2>/dev/null || install_venv
 # Tasks and Dask's processes run as a user of their own: nothing that the agent has is theirs.
 id ${taskUser} >/dev/null 2>&1 || useradd --system --create-home --shell /bin/bash ${taskUser}
+# For the users of containers, which that user runs.
+grep -qs '^${taskUser}:' /etc/subuid || usermod --add-subuids ${containerUsers} --add-subgids ${containerUsers} ${taskUser}
 cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 [Unit]
 Description=Ropewalk agent

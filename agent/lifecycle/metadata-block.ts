@@ -5,7 +5,6 @@ import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 import type { TaskUser } from '../processes/task-user.ts';
-import { containerUids } from '../runtimes/container/user-map.ts';
 import type { AgentInput } from './input.ts';
 
 /** Set by the provider's user data: the addresses of the metadata service, separated by commas. */
@@ -72,13 +71,18 @@ const filters: Record<FilterName, (wanted: Wanted) => Promise<string | null>> = 
 };
 
 const chain = 'ROPEWALK';
-const lastContainerUid = containerUids.first + containerUids.count - 1;
+
+/** The user of tasks, and those of its containers. */
+const uidsOf = ({ uid, subordinate }: TaskUser): string[] => [
+  String(uid),
+  ...subordinate.map(({ first, count }) => `${first}-${first + count - 1}`),
+];
 
 /** Port 53 stays: on Google Cloud the same address is the resolver. */
-function nftRules(addresses: readonly string[], { uid }: TaskUser): string {
+function nftRules(addresses: readonly string[], user: TaskUser): string {
   const rules = addresses.map(
     (address) =>
-      `meta skuid { ${uid}, ${containerUids.first}-${lastContainerUid} } ${isIP(address) === 4 ? 'ip' : 'ip6'} daddr ${address} ` +
+      `meta skuid { ${uidsOf(user).join(', ')} } ${isIP(address) === 4 ? 'ip' : 'ip6'} daddr ${address} ` +
       'tcp dport != 53 reject with tcp reset',
   );
   const table = 'table inet ropewalk';
@@ -94,10 +98,9 @@ function nftRules(addresses: readonly string[], { uid }: TaskUser): string {
   ].join('\n');
 }
 
-function iptablesRules(addresses: readonly string[], { uid }: TaskUser): string {
-  const uids = [String(uid), `${containerUids.first}-${lastContainerUid}`];
+function iptablesRules(addresses: readonly string[], user: TaskUser): string {
   const rules = addresses.flatMap((address) =>
-    uids.map(
+    uidsOf(user).map(
       (each) =>
         `-A ${chain} -d ${address} -p tcp ! --dport 53 -m owner --uid-owner ${each} -j REJECT --reject-with tcp-reset`,
     ),

@@ -1,7 +1,7 @@
 // The user that tasks and Dask's processes run as where the agent is root on a machine of its own: a program of a user then reads
 // neither the agent's files nor its memory, both of which hold the tokens of the instance.
 import { execFile } from 'node:child_process';
-import { chmod, lchown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -12,6 +12,8 @@ export interface TaskUser {
   uid: number;
   gid: number;
   home: string;
+  /** Users of its containers, beside itself: those that /etc/subuid gives it. */
+  subordinate: { first: number; count: number }[];
 }
 
 /** Set by the provider's user data, which also makes the user. */
@@ -33,7 +35,16 @@ export async function findTaskUser(environment: Record<string, string | undefine
       `There is no user ${name} other than root on this machine, and tasks have to run as it (${taskUserVariable}).`,
     );
   }
-  return { name, uid: Number(uid), gid: Number(gid), home };
+  return { name, uid: Number(uid), gid: Number(gid), home, subordinate: await subordinateOf(name, uid) };
+}
+
+async function subordinateOf(name: string, uid: string): Promise<TaskUser['subordinate']> {
+  const text = await readFile('/etc/subuid', 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => {
+    const [owner = '', first = '', count = ''] = line.split(':');
+    const isOurs = (owner === name || owner === uid) && /^\d+$/.test(first) && /^[1-9]\d*$/.test(count);
+    return isOurs ? [{ first: Number(first), count: Number(count) }] : [];
+  });
 }
 
 /** Lets the user reach, and not list, the directories below which its programs and its own directories lie. */

@@ -16,6 +16,7 @@ const input: ContainerInput = {
   hasInit: false,
   uid: 0,
   gid: 0,
+  isConfined: false,
 };
 
 describe('the command line of an engine', () => {
@@ -53,6 +54,12 @@ describe('the command line of an engine', () => {
     expect(docker).toContain('--user 1000:100 --init --gpus all --entrypoint  --volume');
   });
 
+  it('drops every right of a command that a daemon of root starts for the user of tasks', () => {
+    const { args } = engineCommand({ ...input, kind: 'docker', uid: 995, gid: 994, isConfined: true });
+    expect(args.join(' ')).toContain('--user 995:994 --cap-drop ALL --security-opt no-new-privileges --volume');
+    expect(engineCommand(input).args).not.toContain('--cap-drop');
+  });
+
   it('mounts each directory that the command names once', () => {
     const command = { ...input.command, mounts: ['/i/work', '/tmp/rw-1', '/i/work'] };
     const { args } = engineCommand({ ...input, command });
@@ -62,5 +69,5 @@ describe('the command line of an engine', () => {
 });
 
 it('a machine without podman and docker has no engine', async () => {
-  expect(await findEngine({ PATH: '/nonexistent' })).toBeNull();
+  expect(await findEngine({ directory: '/', environment: { PATH: '/nonexistent' }, user: null })).toBeNull();
 });

@@ -7,12 +7,12 @@ import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 
 import { blockMetadata, metadataVariable } from '../../agent/lifecycle/metadata-block.ts';
-import { containerUids } from '../../agent/runtimes/container/user-map.ts';
 import type { TaskUser } from '../../agent/processes/task-user.ts';
 
 const [filter = '', isAllowed = ''] = process.argv.slice(2);
 const [v4, v6] = ['169.254.169.254', 'fd00:ec2::254'];
-const user: TaskUser = { name: 'tasks', uid: 64_001, gid: 64_001, home: '/' };
+const containers = { first: 1_900_000_000, count: 65_536 };
+const user: TaskUser = { name: 'tasks', uid: 64_001, gid: 64_001, home: '/', subordinate: [containers] };
 
 for (const [port, address] of [
   [80, v4],
@@ -73,8 +73,8 @@ try {
 }
 const after = {
   tasks: await reached(user.uid),
-  rootOfContainers: await reached(containerUids.first),
-  lastOfContainers: await reached(containerUids.first + containerUids.count - 1),
+  ofContainers: await reached(containers.first),
+  lastOfContainers: await reached(containers.first + containers.count - 1),
   agent: await reached(0),
   otherUser: await reached(64_002),
 };

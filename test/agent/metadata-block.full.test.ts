@@ -15,7 +15,7 @@ const result = z.object({
   before: names,
   after: z.object({
     tasks: names,
-    rootOfContainers: names,
+    ofContainers: names,
     lastOfContainers: names,
     agent: names,
     otherUser: names,
@@ -53,7 +53,7 @@ describe.runIf(canUnshare)('the metadata service', () => {
     expect(before).toEqual(all);
     expect(after).toEqual({
       tasks: others,
-      rootOfContainers: others,
+      ofContainers: others,
       lastOfContainers: others,
       agent: all,
       otherUser: all,

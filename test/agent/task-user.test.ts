@@ -194,7 +194,7 @@ describe.runIf(isRoot)('an agent that is root', () => {
 
   it('is passed by, where tasks have to get through its directories', async () => {
     const directory = join(scratch, 'passed');
-    await letPass({ name, uid: 65_534, gid: 65_534, home: '/' }, [directory]);
+    await letPass({ name, uid: 65_534, gid: 65_534, home: '/', subordinate: [] }, [directory]);
     expect((await stat(directory)).mode & 0o777).toBe(0o711);
   });
 });

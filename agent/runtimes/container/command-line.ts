@@ -19,9 +19,11 @@ export interface ContainerInput {
   hasGpu: boolean;
   /** The engine has a program that is the first process of a container, passes signals on and reaps children. */
   hasInit: boolean;
-  /** User and group of the agent. */
+  /** User and group of the command: of tasks, or of the agent. */
   uid: number;
   gid: number;
+  /** The daemon is root, and the command is not: it must not become root. */
+  isConfined: boolean;
 }
 
 export interface EngineCommand {
@@ -50,6 +52,7 @@ export function engineCommand(input: ContainerInput): EngineCommand {
     // Systems with SELinux would hide the mounted directories.
     ...['--security-opt', 'label=disable'],
     ...['--user', userOf(input)],
+    ...(input.isConfined ? ['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'] : []),
     ...(input.hasInit ? ['--init'] : []),
     ...(input.hasGpu ? gpuOptions[kind] : []),
     ...(ignoreEntrypoint ? ['--entrypoint', ''] : []),
@@ -67,8 +70,8 @@ export function engineCommand(input: ContainerInput): EngineCommand {
 const gpuOptions = { podman: ['--device', 'nvidia.com/gpu=all'], docker: ['--gpus', 'all'] };
 
 /**
- * Commands own their directory. podman maps root to the agent's user unless the agent is root; docker does not, and root's files
- * in a task's directory could not be removed.
+ * Commands own their directory. podman maps root to the user that runs it; docker does not, and root's files in a task's directory could
+ * not be removed.
  */
 const userOf = ({ kind, uid, gid }: ContainerInput): string => (kind === 'podman' ? '0:0' : `${uid}:${gid}`);
 

@@ -14,13 +14,15 @@ const record = z.object({
   instance: z.string(),
   kind: z.enum(['podman', 'docker']),
   environment: z.record(z.string(), z.string()),
+  user: z.object({ uid: z.number(), gid: z.number() }).nullable(),
 });
 
 /** To be written before the first container starts. */
-export async function recordEngine(directory: string, instance: string, { kind, environment }: Engine): Promise<void> {
+export async function recordEngine(directory: string, instance: string, engine: Engine): Promise<void> {
+  const { kind, environment, user } = engine;
   // A proxy's address may hold a password, and local containers need none.
   const local = Object.fromEntries(Object.entries(environment).filter(([name]) => !/_proxy$/i.test(name)));
-  const text = JSON.stringify({ instance, kind, environment: local });
+  const text = JSON.stringify({ instance, kind, environment: local, user });
   await writeFile(join(directory, recordFile), text, { mode: 0o600 });
 }
 

@@ -1,5 +1,5 @@
 // Looks for Python and Dask in an image: a cluster whose image has none ends with that reason before anything starts.
-import { mkdir } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { PrepareInput } from '../environment/prepare.ts';
@@ -20,8 +20,7 @@ exit 1`;
 /** The path of Python in the image. Rejects with a reason for people. */
 export async function findDask(runtime: Runtime, image: string, input: PrepareInput): Promise<string> {
   const { directory, log, stopping } = input;
-  const cwd = join(directory, 'image-check');
-  await mkdir(cwd, { recursive: true, mode: 0o700 });
+  const cwd = await mkdtemp(join(directory, 'image-check-'));
   const lines: string[] = [];
   const output = {
     append: (_: string, more: string[]): boolean => {

@@ -1,14 +1,20 @@
 // The container engine of an instance: podman, else docker. Nothing of the agent's environment reaches it but the variables
-// by which an engine finds its configuration, its storage and the outside.
+// by which an engine finds its configuration, its storage and the outside. Where the agent is root, podman runs as the user of tasks: root
+// of a container is then that user, and has no more rights on the machine than a task without a container.
 import { execFile } from 'node:child_process';
+import { mkdir, chown } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { TaskUser } from '../../processes/task-user.ts';
 import { defined, network, ordinary, pick } from '../inherited-variables.ts';
 import type { Variables } from '../runtime.ts';
 
 export interface Engine {
   kind: 'podman' | 'docker';
   environment: Record<string, string>;
+  /** Runs podman; null for the agent's own user, and for docker, whose daemon is root. */
+  user: Pick<TaskUser, 'uid' | 'gid'> | null;
 }
 
 export type EngineOutcome = { ok: true; stdout: string } | { ok: false; said: string };
@@ -21,16 +27,40 @@ export const engineVariables = [
   ...[...network, 'ROPEWALK_INSTANCE'],
 ];
 
+export interface EnginePlace {
+  /** Of the instance. */
+  directory: string;
+  environment: Variables;
+  user: TaskUser | null;
+}
+
 /** The first engine that works; null when there is none. docker works only where its daemon answers. */
-export async function findEngine(own: Variables): Promise<Engine | null> {
+export async function findEngine({ directory, environment: own, user }: EnginePlace): Promise<Engine | null> {
   const environment = defined(pick(own, engineVariables));
-  for (const kind of ['podman', 'docker'] as const) {
-    const engine: Engine = { kind, environment };
+  const podman = user === null ? environment : { ...environment, ...(await homeOf(user, directory)) };
+  const engines: Engine[] = [
+    { kind: 'podman', environment: podman, user },
+    { kind: 'docker', environment, user: null },
+  ];
+  for (const engine of engines) {
+    const { kind } = engine;
     const answer = await runEngine(engine, ['info', '--format', operatingSystem[kind]], 30_000);
     if (answer.ok) return engine;
   }
   return null;
 }
+
+/** The user has not signed in, so that the system has made no directory for its sockets. */
+async function homeOf(user: TaskUser, directory: string): Promise<Record<string, string>> {
+  const run = join(directory, 'podman');
+  await mkdir(run, { recursive: true, mode: 0o700 });
+  await chown(run, user.uid, user.gid);
+  return { HOME: user.home, XDG_RUNTIME_DIR: run };
+}
+
+/** The first words of a command line. Without a session of the user there is no systemd that podman could ask for control groups. */
+export const engineWords = ({ kind, user }: Pick<Engine, 'kind' | 'user'>): [string, ...string[]] =>
+  user === null ? [kind] : [kind, '--cgroup-manager=cgroupfs'];
 
 /** A field that only a working engine knows. */
 const operatingSystem = { podman: '{{.Host.OS}}', docker: '{{.OSType}}' };
@@ -43,8 +73,11 @@ export async function runEngine(
   signal?: AbortSignal,
 ): Promise<EngineOutcome> {
   try {
-    const { stdout } = await promisify(execFile)(engine.kind, [...args], {
+    const [program, ...first] = engineWords(engine);
+    const { stdout } = await promisify(execFile)(program, [...first, ...args], {
       env: engine.environment,
+      cwd: '/',
+      ...(engine.user === null ? {} : { uid: engine.user.uid, gid: engine.user.gid }),
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
       maxBuffer: 16 * 1024 * 1024,

@@ -8,12 +8,13 @@ import { findEngine, type Engine } from './engine.ts';
 const installTimeoutMs = 10 * 60_000;
 
 /** Rejects with a reason for people. */
-export async function installEngine({ boot, environment, log, stopping }: PrepareInput): Promise<Engine> {
+export async function installEngine(input: PrepareInput): Promise<Engine> {
+  const { boot, environment, log, stopping } = input;
   // A machine that the agent may power off is its own.
   if (boot.powerOff === null || process.getuid?.() !== 0) throw missing('');
   log.write('This instance has no container engine: podman is being installed.');
   const why = await install(environment, stopping.signal);
-  const engine = await findEngine(environment);
+  const engine = await findEngine(input);
   if (engine !== null) return engine;
   throw missing(` The installation of podman failed: ${why}.`);
 }
@@ -24,7 +25,7 @@ async function install(environment: Record<string, string | undefined>, signal: 
   const lock = ['-q', '-y', '-o', 'DPkg::Lock::Timeout=300'];
   try {
     await promisify(execFile)('apt-get', [...lock, 'update'], options);
-    await promisify(execFile)('apt-get', [...lock, 'install', 'podman', 'catatonit'], options);
+    await promisify(execFile)('apt-get', [...lock, 'install', 'podman', 'catatonit', 'uidmap'], options);
     return '';
   } catch (error) {
     signal.throwIfAborted();

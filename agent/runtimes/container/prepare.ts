@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ContainerSpec } from '../../../schema/container.ts';
+import { giveTo } from '../../processes/task-user.ts';
 import type { PrepareInput } from '../environment/prepare.ts';
 import type { Runtime } from '../runtime.ts';
 import { findDask } from './dask-check.ts';
@@ -19,10 +20,10 @@ const pullTimeoutMs = 30 * 60_000;
 
 /** Rejects with a reason for people, or with the reason for which the agent is stopped. */
 export async function prepareContainer(spec: ContainerSpec, input: PrepareInput): Promise<Runtime> {
-  const { instance, directory, environment, log, onStage, stopping } = input;
+  const { instance, directory, log, onStage, stopping, user } = input;
   const { signal } = stopping;
   onStage?.('tools');
-  const engine = (await findEngine(environment)) ?? (await installEngine(input));
+  const engine = (await findEngine(input)) ?? (await installEngine(input));
   await recordEngine(directory, instance, engine);
   // Those of an agent of this instance that was killed.
   await removeContainers(engine, instance);
@@ -32,7 +33,7 @@ export async function prepareContainer(spec: ContainerSpec, input: PrepareInput)
     await pull(engine, spec, input);
     log.write(`The image ${spec.image} was pulled in ${((performance.now() - startedMs) / 1000).toFixed(1)} s.`);
   }
-  const place = { engine, spec, instance, hasGpu: await exists('/dev/nvidiactl'), hasInit: await hasInit(engine) };
+  const place = { engine, spec, instance, user, hasGpu: await exists('/dev/nvidiactl'), hasInit: await hasInit(engine) };
   const runtime = containerRuntime({ ...place, python: 'python' });
   if (input.needsDask !== true) return runtime;
   return containerRuntime({ ...place, python: await findDask(runtime, spec.image, input) });
@@ -44,6 +45,7 @@ async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, inpu
   const login = await mkdtemp(join(directory, 'registry-'));
   try {
     await writeFile(join(login, 'config.json'), JSON.stringify({ auths: registryAuth }), { mode: 0o600 });
+    if (engine.user !== null) await giveTo(engine.user, login);
     const hasAuth = Object.keys(registryAuth).length > 0;
     const words = {
       podman: ['pull', '--quiet', ...(hasAuth ? ['--authfile', join(login, 'config.json')] : []), image],

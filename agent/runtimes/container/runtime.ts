@@ -1,21 +1,24 @@
 // The runtime `container`: each command runs in a container of its own, with its directory at the same path, the host's network,
 // and the exit code, the signals and the output of a process of the host.
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { ContainerSpec } from '../../../schema/container.ts';
 import { startProcess, type Command, type RunningCommand, type StartOptions } from '../../processes/start-process.ts';
+import { giveTo, type TaskUser } from '../../processes/task-user.ts';
 import { defined, proxies } from '../inherited-variables.ts';
 import type { Runtime } from '../runtime.ts';
 import { engineCommand } from './command-line.ts';
 import { removeNow } from './containers.ts';
-import type { Engine } from './engine.ts';
+import { engineWords, type Engine } from './engine.ts';
 
 export interface ContainerPlace {
   engine: Engine;
   spec: ContainerSpec;
   instance: string;
+  /** Of tasks; null for the agent's own user. */
+  user: TaskUser | null;
   hasGpu: boolean;
   hasInit: boolean;
   /** In the image. */
@@ -30,9 +33,12 @@ export const containerRuntime = (place: ContainerPlace): Runtime => ({
 });
 
 async function startContainer(place: ContainerPlace, command: Command, options: StartOptions): Promise<RunningCommand> {
-  const { engine, spec, instance, hasGpu, hasInit } = place;
+  const { engine, spec, instance, user, hasGpu, hasInit } = place;
   const name = `ropewalk-${instance}-${randomBytes(6).toString('hex')}`;
   const envFile = join(options.pipeDirectory, `${name}.env`);
+  const isConfined = user !== null && engine.user === null;
+  // The image's own is root's, which such a command is not.
+  const inside = isConfined ? { ...command, env: { HOME: command.cwd, ...command.env } } : command;
   const { args, env, file } = engineCommand({
     ...{
       kind: engine.kind,
@@ -40,16 +46,22 @@ async function startContainer(place: ContainerPlace, command: Command, options: 
       ignoreEntrypoint: spec.ignoreEntrypoint,
       name,
       instance,
-      command,
+      command: inside,
       envFile,
     },
-    ...{ hasGpu, hasInit, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+    ...{ hasGpu, hasInit, uid: user?.uid ?? process.getuid?.() ?? 0, gid: user?.gid ?? process.getgid?.() ?? 0 },
+    isConfined,
   });
   if (file !== '') await writeFile(envFile, file, { mode: 0o600, flag: 'wx' });
-  const words = [engine.kind, ...args];
-  const inEngine = { argv: words, env: { ...env, ...engine.environment }, cwd: command.cwd };
+  const { cwd, mounts } = command;
+  const inEngine: Command = {
+    ...{ argv: [...engineWords(engine), ...args], env: { ...env, ...engine.environment }, cwd },
+    ...(user !== null && engine.user !== null ? { user, ...(mounts === undefined ? {} : { mounts }) } : {}),
+  };
   let isEnding = false;
   try {
+    if (engine.user !== null && file !== '') await chown(envFile, engine.user.uid, engine.user.gid);
+    if (user !== null && isConfined) for (const path of new Set([...(mounts ?? []), cwd])) await giveTo(user, path);
     const running = await startProcess(inEngine, options);
     const ended = running.ended.then(async (exit) => {
       await rm(envFile, { force: true });
