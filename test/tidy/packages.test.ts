@@ -58,7 +58,7 @@ const bom = z.object({
 
 /** None of them asks for more than its text and its authors' names. */
 const licences = new Set([
-  ...['Apache-2.0', 'MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Unlicense'],
+  ...['Apache-2.0', 'MIT', 'MIT-0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Unlicense'],
   // The data of caniuse-lite, which only the build of workflow bundles reads.
   'CC-BY-4.0',
 ]);
