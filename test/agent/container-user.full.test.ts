@@ -41,7 +41,16 @@ describe.runIf(canRun && (await hasPodman()))('a container on a machine whose ag
       );
       expect(JSON.parse(stdout)).toEqual({
         ...{ exitCode: 7, owner: 64_005, uid: 64_005, removed: 1, left: [] },
-        said: ['0', 'said /elsewhere', '0 64005 1', '1 1900000000 65536', 'error', 'writable', 'refused', 'running'].toSorted(),
+        said: [
+          '0',
+          'said /elsewhere',
+          '0 64005 1',
+          '1 1900000000 65536',
+          'error',
+          'writable',
+          'refused',
+          'running',
+        ].toSorted(),
       });
     } finally {
       await rm(files, { recursive: true, force: true });

@@ -54,13 +54,17 @@ it('tries its packages again when their mirror or their lock is not free, and gi
 });
 
 it('makes the user of tasks where there is none, and names it to the agent', async () => {
-  const made = await runScript({ id: 'exit 1' });
+  const made = await runScript({ id: 'exit 1', grep: 'exit 1' });
   expect(made.calls.filter((call) => call.startsWith('useradd '))).toEqual([
     'useradd --system --create-home --shell /bin/bash ropewalk',
   ]);
   expect(made.service).toContain(' ROPEWALK_TASK_USER=ropewalk');
   expect(made.service).toContain('\nEnvironment=ROPEWALK_METADATA_ADDRESSES=169.254.169.254,fd00:ec2::254\n');
+  expect(made.calls).toContain(
+    'usermod --add-subuids 1900000000-1900065535 --add-subgids 1900000000-1900065535 ropewalk',
+  );
   const found = await runScript();
+  expect(found.calls.filter((call) => call.startsWith('usermod '))).toEqual([]);
   expect(found.calls.filter((call) => call.startsWith('useradd '))).toEqual([]);
   const failed = await runScript({ id: 'exit 1', useradd: 'exit 9' });
   expect([failed.exitCode, failed.service]).toEqual([9, null]);
@@ -193,7 +197,7 @@ async function runScript(
 
 const machine = [
   ...['mkdir', 'systemd-run', 'systemctl', 'curl', 'sha256sum', 'tar', 'rm', 'sleep'],
-  ...['python3', 'apt-get', 'id', 'useradd'],
+  ...['python3', 'apt-get', 'id', 'useradd', 'usermod', 'grep'],
 ];
 
 function startupScript(download: AgentDownload = awsSettings.agent): string {

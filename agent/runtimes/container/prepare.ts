@@ -33,7 +33,14 @@ export async function prepareContainer(spec: ContainerSpec, input: PrepareInput)
     await pull(engine, spec, input);
     log.write(`The image ${spec.image} was pulled in ${((performance.now() - startedMs) / 1000).toFixed(1)} s.`);
   }
-  const place = { engine, spec, instance, user, hasGpu: await exists('/dev/nvidiactl'), hasInit: await hasInit(engine) };
+  const place = {
+    engine,
+    spec,
+    instance,
+    user,
+    hasGpu: await exists('/dev/nvidiactl'),
+    hasInit: await hasInit(engine),
+  };
   const runtime = containerRuntime({ ...place, python: 'python' });
   if (input.needsDask !== true) return runtime;
   return containerRuntime({ ...place, python: await findDask(runtime, spec.image, input) });
