@@ -33,10 +33,10 @@ describe.runIf(canRun && (await hasPodman()))('a container on a machine whose ag
       for (const [name, line] of Object.entries(added)) {
         await writeFile(join(files, name), (await readFile(join('/etc', name), 'utf8')) + line);
       }
-      const world = [process.execPath, join(import.meta.dirname, 'container-user-world.ts')];
+      const program = [process.execPath, join(import.meta.dirname, 'container-user-machine.ts')];
       const { stdout } = await promisify(execFile)(
         'unshare',
-        ['--mount', '--net', 'sh', '-c', machine, 'sh', ...world],
+        ['--mount', '--net', 'sh', '-c', machine, 'sh', ...program],
         { env: { ...process.env, FILES: files } },
       );
       expect(JSON.parse(stdout)).toEqual({

@@ -10,8 +10,8 @@ const canFilter = spawnSync('unshare', ['--net', 'sh', '-c', filters]).status ==
 const network = 'ip link set lo up && ip address add 169.254.169.254/32 dev lo && exec "$@"';
 
 async function taskOf(...words: string[]): Promise<unknown> {
-  const world = [process.execPath, join(import.meta.dirname, 'metadata-agent-world.ts'), ...words];
-  const { stdout } = await promisify(execFile)('unshare', ['--net', 'sh', '-c', network, 'sh', ...world]);
+  const program = [process.execPath, join(import.meta.dirname, 'metadata-agent-machine.ts'), ...words];
+  const { stdout } = await promisify(execFile)('unshare', ['--net', 'sh', '-c', network, 'sh', ...program]);
   return JSON.parse(stdout);
 }
 

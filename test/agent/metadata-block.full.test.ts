@@ -32,8 +32,8 @@ const network = [
 ].join(' && ');
 
 async function machine(filter: string, allowed: string, env: NodeJS.ProcessEnv = process.env) {
-  const world = [process.execPath, join(import.meta.dirname, 'metadata-block-world.ts'), filter, allowed];
-  const { stdout } = await promisify(execFile)('unshare', ['--net', 'sh', '-c', network, 'sh', ...world], { env });
+  const program = [process.execPath, join(import.meta.dirname, 'metadata-block-machine.ts'), filter, allowed];
+  const { stdout } = await promisify(execFile)('unshare', ['--net', 'sh', '-c', network, 'sh', ...program], { env });
   return result.parse(JSON.parse(stdout));
 }
 
@@ -41,9 +41,12 @@ const all = ['metadata', 'otherPort', 'metadata6', 'resolverTcp', 'resolverUdp',
 const others = ['resolverTcp', 'resolverUdp', 'elsewhere'];
 
 describe.runIf(canUnshare)('the metadata service', () => {
-  it.runIf(has('nft list ruleset')).each(['nft'])('is closed to tasks and containers by %s, and to nobody else', check);
+  it.runIf(has('nft list ruleset')).each(['nft'])(
+    'is closed to tasks and containers by %s, and to no other user',
+    check,
+  );
   it.runIf(has('iptables -S && ip6tables -S')).each(['iptables'])(
-    'is closed to tasks and containers by %s, and to nobody else',
+    'is closed to tasks and containers by %s, and to no other user',
     check,
   );
 

@@ -20,7 +20,7 @@ await chmod(scratch, 0o711);
 const agent = join(scratch, 'agent.mjs');
 await buildAgent(agent);
 const own = `ROPEWALK_INSTANCE_DIR="${scratch}/instance" ROPEWALK_LOG_DIR="${scratch}/logs"`;
-const variables = `ROPEWALK_CLOUD=aws ROPEWALK_TASK_USER=nobody ROPEWALK_METADATA_ADDRESSES=169.254.169.254 ${own}`;
+const variables = `ROPEWALK_CLOUD=aws ROPEWALK_TASK_USER=daemon ROPEWALK_METADATA_ADDRESSES=169.254.169.254 ${own}`;
 const endpoint = 'AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
 // Without this capability root cannot set a rule, as on a machine without a packet filter.
 const limited = filter === 'without-filter' ? 'setpriv --bounding-set -net_admin --inh-caps -net_admin' : '';
@@ -35,9 +35,9 @@ try {
   api.enqueue(1);
   const owner = freshOwner();
   await cloud.provider.launch({ ...workersRequest(owner, 1), apiUrl: api.url, launchToken: api.launchToken });
-  const isOver = (): boolean => api.results().length > 0 || api.reports.some(({ kind }) => kind === 'leaving');
-  await eventually(isOver, { timeoutMs: 60_000 });
-  api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 is over.' };
+  const hasEnded = (): boolean => api.results().length > 0 || api.reports.some(({ kind }) => kind === 'leaving');
+  await eventually(hasEnded, { timeoutMs: 60_000 });
+  api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 has ended.' };
   await eventually(async () => (await cloud.emulator.ledger()).live.length === 0, { timeoutMs: 60_000 });
   const printed: string[] = [];
   for await (const { task, text } of cloud.provider.logs({ owner })) if (task === 1 && text !== '') printed.push(text);
