@@ -44,7 +44,7 @@ export const fieldName = (prefix: string, name: string): string =>
   prefix === '' ? name : `${prefix}${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
 
 /**
- * Reads a requirements. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
+ * Reads requirements. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
  *
  * @throws RopewalkError VALIDATION naming the field: types together with cpu or memory, an empty or reversed range, more
  * than one GPU.

@@ -109,7 +109,7 @@ describe('outages', () => {
     expect(await readFile(runs, 'utf8')).toBe('run\n');
   });
 
-  it('tries on after 503 and 429, and after an answer that makes no sense', async () => {
+  it('retries after 503, 429 and 500, and after an answer that is not valid', async () => {
     await start({ command: ['true'] }, [0], (fresh) => {
       fresh.failures.push({ status: 503, path: '/v1/agent/register', headers: { 'retry-after': '0' } });
       fresh.failures.push({ status: 429, path: '/v1/agent/bundle' }, { status: 500, path: '/v1/agent/exchange' });

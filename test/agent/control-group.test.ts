@@ -71,7 +71,7 @@ it('ends with the agent when the watchdog ends that', async () => {
   await eventually(async () => !(await isSameProcess(daemon)));
 });
 
-it('a record that a task has rewritten names no group of others', () => {
+it('a record that a task has rewritten cannot name a control group of another instance', () => {
   expect(isGroupOf('i_1', '/sys/fs/cgroup/unified/ropewalk-i_1')).toBe(true);
   for (const path of ['/sys/fs/cgroup/system.slice', '/sys/fs/cgroup/x/ropewalk-i_2', '/tmp/ropewalk-i_1']) {
     expect(isGroupOf('i_1', path)).toBe(false);

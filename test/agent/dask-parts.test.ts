@@ -230,7 +230,7 @@ describe('orders', () => {
 });
 
 describe('an environment', () => {
-  it('has Dask in it, whatever else is asked for', () => {
+  it('always has Dask', () => {
     expect(withDefaults([]).toSorted()).toEqual([...defaultRequirements].toSorted());
     const more = withDefaults(['pandas==2.3.1', 'Bokeh >= 3']);
     expect(more).toContain('pandas==2.3.1');
@@ -238,7 +238,7 @@ describe('an environment', () => {
     expect(more.filter((each) => each.startsWith('dask'))).toEqual(['dask==2026.8.0']);
   });
 
-  it('has the Dask that fits the one that was asked for', () => {
+  it('lets a pinned Dask choose the version of distributed', () => {
     const chosen = withDefaults(['dask[dataframe]==2025.11.0']);
     expect(chosen.filter((each) => /^(dask|distributed)/.test(each))).toEqual([
       'dask[dataframe]==2025.11.0',
@@ -264,7 +264,7 @@ describe('an environment', () => {
 });
 
 describe('variables', () => {
-  it('that the provider passes on are those which build environments, and tasks and Dask see fewer', () => {
+  it('that the provider passes on are those that build environments; tasks and Dask get fewer', () => {
     const own = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'ROPEWALK_INSTANCE'];
     expect(passedOn.filter((name) => !own.includes(name)).toSorted()).toEqual([...outside].toSorted());
     const all = Object.fromEntries([...own, ...outside, 'SECRET'].map((name) => [name, 'x']));

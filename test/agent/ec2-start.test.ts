@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import { buildAgent } from '../../agent/build.ts';
 import { freePort } from '../support/free-port.ts';
 
-it('that could not find out who it is leaves the name to the next one', async () => {
+it('an agent that cannot read its instance id leaves the claim of the instance to the next agent', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-start-'));
   const bundle = join(directory, 'agent.mjs');
   const env = {

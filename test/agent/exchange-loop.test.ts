@@ -117,7 +117,7 @@ it('renews its lease although the clock was set back by an hour', async () => {
   await loop.stop();
 });
 
-it('hands back the task that this instance cannot prepare, takes no other, and says why', async () => {
+it('returns the task that this instance cannot prepare, takes no other, and says why', async () => {
   const loop = startLoop((request, at) => {
     if (at === 1) return { grants: [grant(1), grant(2)] };
     return request.want > 0 ? { grants: [grant(9)] } : undefined;

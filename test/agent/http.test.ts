@@ -46,7 +46,7 @@ it('brings method, path, headers and body there, and the answer back, over one c
   expect(ports.size).toBe(1);
 });
 
-it('sends again at once what a kept connection has lost, and only that', async () => {
+it('repeats at once a request that a kept connection has lost, and no other', async () => {
   const asked = new Map<number | undefined, number>();
   const url = await serve((request, response) => {
     const port = request.socket.remotePort;

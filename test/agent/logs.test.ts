@@ -42,16 +42,16 @@ async function filesAfter(tasks: number, isSent: boolean): Promise<string[]> {
   return files.filter((file) => /^\d{1,3}-1\.jsonl$/.test(file));
 }
 
-it('goes up to a bound where lines are sent elsewhere, and loses the oldest', async () => {
+it('files of ended tasks are bounded where lines are sent elsewhere: the oldest are removed', async () => {
   const files = await filesAfter(50, true);
   expect(files.toSorted()).toEqual(['45-1.jsonl', '46-1.jsonl', '47-1.jsonl', '48-1.jsonl', '49-1.jsonl']);
 });
 
-it('keeps them all where they are what is read', async () => {
+it('all files are kept where readers read the files', async () => {
   expect(await filesAfter(50, false)).toHaveLength(50);
 });
 
-it('goes in all its parts, the size of which it knows', async () => {
+it('a log knows the size of all its parts, and removes all of them', async () => {
   const other = createLog(join(directory, '1-10.jsonl'));
   other.append('stdout', ['of another attempt']);
   await other.close();

@@ -63,7 +63,7 @@ describe('output', () => {
     );
   });
 
-  it('keeps the writer waiting while the disk is behind', async () => {
+  it('makes the writer wait while the disk is behind', async () => {
     const path = join(directory, 'waits.jsonl');
     const log = createLog(path);
     expect(log.append('stdout', ['x'.repeat(1024 * 1024)])).toBe(false);
@@ -73,7 +73,7 @@ describe('output', () => {
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3);
   });
 
-  it('that the disk does not take is lost and counted, and what follows is written', async () => {
+  it('that the disk refuses is lost and counted, and later lines are written', async () => {
     const place = join(directory, 'comes-later');
     const log = createLog(join(place, 'x.jsonl'));
     log.append('stdout', ['x'.repeat(1024 * 1024), 'second']);
@@ -164,14 +164,14 @@ describe('the API client', () => {
   });
 });
 
-it('a name is claimed by one of many', async () => {
+it('one of many processes claims an instance', async () => {
   const claims = await Promise.all(Array.from({ length: 20 }, (_, at) => claimInstance(directory, `boot-${at}`)));
   expect(claims.filter(Boolean)).toHaveLength(1);
   const claim: unknown = JSON.parse(await readFile(join(directory, 'claim.json'), 'utf8'));
   expect(claim).toMatchObject({ pid: process.pid, startTime: await startTimeOf(process.pid) });
 });
 
-it('the agent and the provider call a process by the same name', async () => {
+it('the agent and the provider read the same start time of a process', async () => {
   expect(agentStartTimeOf(process.pid)).toBe(await startTimeOf(process.pid));
   expect(agentStartTimeOf(process.ppid)).not.toBe('');
 });

@@ -63,7 +63,7 @@ describe('a report that is not accepted', () => {
   afterEach(() => void vi.useRealTimers());
   const process = { state: 'started', name: 'scheduler', stage: 's', address: null, reason: null } as const;
 
-  it('goes in parts with fewer workers, at an ever calmer pace, and the agent goes on', async () => {
+  it('is sent in parts with fewer workers, at growing intervals, and the agent goes on', async () => {
     const agent = agentWith((report) => JSON.stringify(report).length > 20_000);
     agent.reports.process(process);
     agent.reports.drained({ id: 1, outcome: 'drained' });
@@ -120,7 +120,7 @@ describe('a report that is not accepted', () => {
     await running;
   });
 
-  it('and says nothing but that the agent lives is said again, every half minute', async () => {
+  it('is repeated every half minute when it says only that the agent lives', async () => {
     const agent = agentWith(() => true);
     agent.reports.leave({ code: 'INTERRUPTED', text: 'gone' });
     const running = agent.reports.run();
@@ -135,7 +135,7 @@ describe('a report that is not accepted', () => {
   });
 });
 
-it('a launch token that is too old by now is no end for an agent that held a token of its own', async () => {
+it('an agent that had an instance token does not end when its launch token has expired', async () => {
   const shown: string[] = [];
   const logged: string[] = [];
   let launchIsOld = false;

@@ -56,7 +56,7 @@ describe('short tasks', () => {
     await eventually(async () => (await readdir(join(agent.directory, 'results'))).length === 0);
   });
 
-  it('are handed back when one of them turns out long', async () => {
+  it('are returned when one of them turns out long', async () => {
     const script = 'if [ $ROPEWALK_BATCH_TASK_ID = 1 ]; then exec sleep 1000; fi';
     await start({ command: ['sh', '-c', script] }, ids, (fresh) => (fresh.answer.mayHold = 32));
     const { returned, running } = await eventually(() => api.exchanges.find((each) => each.returned !== undefined));

@@ -41,7 +41,7 @@ describe('claims', () => {
     expect(planExchange(dropped.state, 10_000_000).say).toBeNull();
   });
 
-  it('does not spin when an answer asks it back at once', () => {
+  it('does not repeat an exchange at once when the answer names a wait of 0 ms', () => {
     const { state } = trade(createAgentState(0), 0, { retryAfterMs: 0 });
     expect(planExchange(state, 0).say).toBeNull();
   });
@@ -97,7 +97,7 @@ describe('a task that is being prepared', () => {
     expect(say(taskBegan(state, 4), 2 * confirmAfterMs).request).toMatchObject({ running: [4] });
   });
 
-  it('is handed back with all that wait behind it when the instance cannot prepare it', () => {
+  it('is returned with all that wait behind it when the instance cannot prepare it', () => {
     const unfit = say(unprepared(granted([4, 5])), 1);
     expect(unfit.request).toMatchObject({ want: 0, running: [], returned: [4, 5] });
     expect(isDrained(applyAnswer(unfit.state, unfit.request, answerWith({}), { nowMs: 2 }).state)).toBe(true);

@@ -40,7 +40,7 @@ function commandThat(runsMs: number, exitCode: number, onEnd: (graceMs: number) 
 }
 
 describe('a task with a time limit', () => {
-  it('that is reached is ended, and has failed also if it exits with 0 then', async () => {
+  it('is ended when it reaches the limit, and has failed even if it then exits with 0', async () => {
     const { task, graces } = run(20, 3_600_000, 0);
     expect(await task.ended).toMatchObject({
       kind: 'ended',
@@ -51,7 +51,7 @@ describe('a task with a time limit', () => {
     expect(graces).toEqual([10_000]);
   });
 
-  it.each([3_600_000, undefined])('of %s ms that is not reached ends as it ends', async (limitMs) => {
+  it.each([3_600_000, undefined])('of %s ms that it does not reach has its own exit code', async (limitMs) => {
     const { task, graces } = run(limitMs, 10, 3);
     expect(await task.ended).toMatchObject({ exitCode: 3, reason: null });
     expect(graces).toEqual([]);

@@ -192,7 +192,7 @@ describe.runIf(isRoot)('an agent that is root', () => {
     expect(read.filter((line) => /denied|not permitted/i.test(line))).toHaveLength(5);
   });
 
-  it('is passed by, where tasks have to get through its directories', async () => {
+  it('gives its directories the mode 711, so that tasks reach their own below them', async () => {
     const directory = join(scratch, 'passed');
     await letPass({ name, uid: 65_534, gid: 65_534, home: '/', subordinate: [] }, [directory]);
     expect((await stat(directory)).mode & 0o777).toBe(0o711);

@@ -22,8 +22,8 @@ const agentPaths = [
 
 const codeOf = async (response: Response): Promise<string> => (await response.json()).error.code;
 
-describe('who may enter', () => {
-  it.each([...paths, ...agentPaths])('no request without a token: %s %s', async (method, path) => {
+describe('authentication', () => {
+  it.each([...paths, ...agentPaths])('refuses a request without a token: %s %s', async (method, path) => {
     const api = await createTestApi();
     const response = await api.call(method, path, { token: null, ...(method === 'POST' ? { body: {} } : {}) });
     expect(response.status).toBe(401);
@@ -31,7 +31,7 @@ describe('who may enter', () => {
     expect(await codeOf(response)).toBe('UNAUTHENTICATED');
   });
 
-  it.each(paths)("no agent's token on people's routes: %s %s", async (method, path) => {
+  it.each(paths)("refuses an agent's token on people's routes: %s %s", async (method, path) => {
     const api = await createTestApi();
     const { instanceToken } = await api.tokens.mintInstance({
       workspace: 'default',
@@ -143,7 +143,7 @@ describe('who may enter', () => {
     }
   });
 
-  it('knows tokens as ever while Temporal is unavailable', async () => {
+  it('accepts tokens as usual while Temporal is unavailable', async () => {
     const api = await createTestApi();
     api.workflows.control.isUnavailable = true;
     api.clock.offsetMs += 3_600_000;

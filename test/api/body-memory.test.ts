@@ -70,7 +70,7 @@ describe('the memory budget for request bodies', () => {
     expect(await own).toBe('TOO_BUSY');
   });
 
-  it('has a line of bounded length for each workspace', async () => {
+  it('has a queue of bounded length for each workspace', async () => {
     const made = room();
     await made.enter(of('ada'), 6);
     const waiting = Array.from({ length: 6 }, () => codeOf(made.enter(of('ada'), 1, AbortSignal.timeout(1_000))));
@@ -79,7 +79,7 @@ describe('the memory budget for request bodies', () => {
     expect(await Promise.all(waiting)).toHaveLength(6);
   });
 
-  it('sends away who has waited too long or has gone, and lets those behind come in', async () => {
+  it('refuses requests that waited too long or were aborted, and admits those behind them', async () => {
     vi.useFakeTimers();
     try {
       const made = room(1_000);

@@ -61,7 +61,7 @@ describe('the logs of a cluster', () => {
     expect((await linesOf(response)).map(({ text }) => text)).toEqual(['last']);
   });
 
-  it('of which only the head is asked for hold no place of their reader', async () => {
+  it('hold no stream of their reader for a HEAD request', async () => {
     const api = await createTestApi({ quotas: { openStreams: 1 } });
     const number = await api.startCluster();
     for (const path of [`/v1/clusters/${number}/logs`, `/v1/clusters/${number}/events`]) {
@@ -74,7 +74,7 @@ describe('the logs of a cluster', () => {
     expect((await api.call('GET', `/v1/clusters/${number}/logs`)).status).toBe(200);
   });
 
-  it('that this replica cannot read are refused with the reason, and hold no place', async () => {
+  it('that this replica cannot read are refused with the reason, and hold no stream', async () => {
     const first = await createTestApi();
     const number = await first.startCluster();
     // Another replica, whose operator has taken the provider away.

@@ -136,7 +136,7 @@ describe('agents of a Dask cluster', () => {
     expect([after.orders.drain, instance.agent.drain.outcome]).toEqual([[], 'drained']);
   });
 
-  it('get certificates by what their cluster knows of them: role, name and address', async () => {
+  it('get certificates with the role, name and address that their cluster has for them', async () => {
     const api = await createTestApi();
     const { head, others } = await clusterWithWorkers(api, 1);
     const { csrPem, keyPem } = await createCsr();
@@ -157,7 +157,7 @@ describe('agents of a Dask cluster', () => {
     expect(broken.status).toBe(422);
   });
 
-  it('get none when they are not, or not yet, a live part of it', async () => {
+  it('get no certificate unless they are live instances of their cluster', async () => {
     const api = await createTestApi();
     const { number, others } = await clusterWithWorkers(api, 1);
     const { csrPem: csr } = await createCsr();
@@ -191,7 +191,7 @@ describe('agents of a Dask cluster', () => {
     expect((await wrong.json()).error.field).toBe('seen');
   });
 
-  it('are let go when they leave, and answered when the API ends', async () => {
+  it('free their place when they stop waiting for orders, and get an answer when the API ends', async () => {
     const api = await createTestApi();
     const { head } = await clusterWithWorkers(api, 0);
     const left = new AbortController();

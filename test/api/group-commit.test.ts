@@ -88,7 +88,7 @@ describe('group commit', () => {
     }
   });
 
-  it('lets an item wait as long as it has patience for, unless an earlier flush takes it along', async () => {
+  it('lets an item wait up to its `patienceMs`, unless an earlier flush takes it along', async () => {
     const { flush, flushes } = handDriven();
     const group = createGroupCommit({ flush });
     void group.submit('patient', { patienceMs: 150 });

@@ -86,7 +86,7 @@ describe('device login', () => {
     expect((await poll(api, login.deviceCode)).status).toBe(401);
   });
 
-  it('bounds guesses that come together, and counts none that was right', async () => {
+  it('bounds concurrent guesses, and does not count a correct code', async () => {
     const api = await createTestApi();
     const guesses = Array.from({ length: 3 * maxWrongUserCodes }, () => approve(api, 'BBBB-BBBB'));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);

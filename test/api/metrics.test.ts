@@ -86,7 +86,7 @@ describe('metrics of the API', () => {
     expect(found).toMatch(/ropewalk_view_reads_total\{kind="job",source="source"\} [1-9]/);
   });
 
-  it('know who reads a stream now, and no longer', async () => {
+  it('count the open streams of each route', async () => {
     const { api, text } = await countedApi();
     const number = await api.submit({});
     const leaving = new AbortController();

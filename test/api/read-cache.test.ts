@@ -21,7 +21,7 @@ function createSource() {
 }
 
 describe('a read', () => {
-  it('is shared by all who ask meanwhile, and good for as long as each accepts', async () => {
+  it('is shared by all callers meanwhile, and reused up to the age that each accepts', async () => {
     const { reads, clock, cache, seen } = createSource();
     const both = [cache.get('k', 100), cache.get('k', 1_000)];
     reads[0]?.resolve('one');

@@ -45,7 +45,7 @@ async function newestSpec(api: TestApi) {
 }
 
 describe('a retry', () => {
-  it('has the failed tasks with their ids and inputs, and all else of the old job', async () => {
+  it('has the failed tasks with their ids and inputs, and every other setting of the old job', async () => {
     const api = await createTestApi();
     const body = { command: ['x', '$A'], mapOver: { values: ['a', 'b', 'c'] }, secretEnv: { A: 's3cret' }, retries: 2 };
     const number = await api.submit(body);

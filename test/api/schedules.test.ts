@@ -119,7 +119,7 @@ describe('a schedule', () => {
     expect(second.job).not.toBe(first.job);
   });
 
-  it('is judged by the quota and the rights of the moment', async () => {
+  it('is checked at each run against the quota and rights of that moment', async () => {
     const { create, run, get, addToken, store, now, call, setLimits } = await open();
     const token = await addToken('default', ['read', 'write'], 'bob', 'member');
     await create({}, token);
@@ -167,7 +167,7 @@ describe('a schedule', () => {
   });
 });
 
-it('bad input names the field, and schedules of others are theirs', async () => {
+it('errors name the field, and only its creator or an admin changes a schedule', async () => {
   const { create, post, call, addToken } = await open();
   expect((await create({ cron: '61 * * * *' })).body.error).toMatchObject({ code: 'VALIDATION', field: 'cron' });
   expect((await create({ timezone: 'Mars/Olympus' })).body.error).toMatchObject({ field: 'timezone' });

@@ -73,7 +73,7 @@ describe("the API's environment", () => {
     }
   });
 
-  it('is loopback alone, and counts nothing, unless it says otherwise', () => {
+  it('listens on loopback, without metrics, unless it says otherwise', () => {
     expect(readSettings({ ...good, ROPEWALK_LOG_LEVEL: '' })).toMatchObject({
       listen: '127.0.0.1',
       metrics: null,

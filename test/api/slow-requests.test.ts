@@ -111,7 +111,7 @@ describe('while the body is sent', () => {
     expect(await api.objects.list('', { limit: 99 })).toEqual([]);
   });
 
-  it('all is well: a slow request is served, and a quick one reads its token once', async () => {
+  it('nothing changes: a slow request is served, and a quick one reads its token once', async () => {
     const api = await createTestApi();
     const job = ['POST', '/v1/plans/jobs', { command: ['true'] }] as const;
     const find = vi.spyOn(api.deps.tokenCache, 'find');

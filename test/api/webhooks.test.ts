@@ -61,7 +61,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('gets only what it wants, and what others add', async () => {
+  it('gets only the events that it names, each once', async () => {
     const { create, submit, startCluster, end, deliver, deps } = await open();
     const { received, url } = await receiver();
     await create({ url, events: ['job.cancelled', 'cluster.*'] });
@@ -188,7 +188,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('can be tested, speaks as Slack does, and is deleted with what it has not got', async () => {
+  it('can be tested, can send the format of Slack, and is deleted with its open deliveries', async () => {
     const { create, call, deliver, deps, deliveries } = await open();
     const { received, url } = await receiver();
     const { body } = await create({ url, events: ['job.failed'], format: 'slack' });

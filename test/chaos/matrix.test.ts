@@ -9,7 +9,7 @@ import { inWords } from './matrix/report.ts';
 const seed = Number(process.env['SEED'] ?? 20_261_121);
 
 describe(`the kill matrix, a sample (SEED=${seed})`, () => {
-  it('leaves nothing, doubles nothing, and comes to what was asked for', async () => {
+  it('leaves no instance, launches none twice, and reaches the requested outcome', async () => {
     const lines: string[] = [];
     const say = (line: string): void => void lines.push(line);
     const report = await runMatrix({

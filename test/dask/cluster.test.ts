@@ -266,7 +266,7 @@ except OSError as error:
     expect(again.clients).toBeGreaterThanOrEqual(1);
   });
 
-  it('says who would be missed least, retires it, and closes with all its workers', async () => {
+  it('names the workers that it can miss best, retires them, and closes with all its workers', async () => {
     const { workers: chosen } = await bench.link.order('workersToClose', { n: 1 });
     expect(chosen).toHaveLength(1);
     const [name = ''] = chosen;

@@ -38,7 +38,7 @@ describe('a process', () => {
       expect((await stat(join(directory, 'spec'))).mode & 0o777).toBe(0o600);
     }));
 
-  it('is ended with all of its group, also when it does not listen', () =>
+  it('is ended with all of its group, also when it ignores SIGTERM', () =>
     inDirectory(async (directory) => {
       const lines: string[] = [];
       const script = 'trap "" TERM; bash -c \'trap "" TERM; echo child; while :; do sleep 1; done\' & wait; wait';

@@ -40,7 +40,7 @@ describe('30 of 100 spot instances interrupted at once', () => {
     };
   }
 
-  it('are replaced while they still work, by other types, then on demand; all work is done and nothing is left', async () => {
+  it('are replaced while they still work, by other types, then on demand; all work is done and no instance is left', async () => {
     const work = createWork(400);
     let mostLive = 0;
     const cluster = createEc2Cluster(cloud, {

@@ -43,7 +43,7 @@ describe('an instance that was stopped from outside', () => {
     expect(await cloud.emulator.resources()).toEqual([]);
   });
 
-  it('is asked to end until EC2 says that it is on its way out, and no more', async () => {
+  it('is terminated again until EC2 shows it shutting down, and then no more', async () => {
     const owner = freshOwner();
     const { launched } = await cloud.provider.launch(workersRequest(owner, 1));
     const [id = ''] = launched.map((each) => each.id);

@@ -74,7 +74,7 @@ describe('launch templates', () => {
     expect(imageOf('g4dn.xlarge')).not.toBe(imageOf('m5.large'));
   });
 
-  it('of a request that AWS refuses go too', async () => {
+  it('of a request that AWS refuses are deleted too', async () => {
     const fault = { action: 'CreateFleet', kind: 'error', code: 'VcpuLimitExceeded', status: 400 } as const;
     await cloud.emulator.send({ op: 'fault', fault });
     expect((await cloud.provider.launch(request())).failures).toMatchObject([{ scope: 'quota' }]);

@@ -11,7 +11,7 @@ import { awsSettings, freshOwner, placement, startCloud, workersRequest } from '
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { inSimulatedTime } from './simulated-time.ts';
 
-describe('offers that EC2 has not got', () => {
+describe('unavailable offers', () => {
   let cloud: TestCloud;
   beforeEach(async () => {
     cloud = inSimulatedTime(await startCloud());
@@ -65,7 +65,7 @@ describe('offers that EC2 has not got', () => {
     expect((await cloud.emulator.ledger()).live.toSorted()).toEqual(launched.map(({ id }) => id).toSorted());
   });
 
-  it('are asked for by every repeat of a launch that asked for them, although they are unavailable by now', async () => {
+  it('are part of every repeat of a launch that requested them, although they are unavailable by now', async () => {
     const mine = request();
     await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);

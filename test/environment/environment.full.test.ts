@@ -173,7 +173,7 @@ describe('a requirement that cannot be installed', () => {
   });
 });
 
-it('nothing of the agent reaches the programs but what they need', async () => {
+it('programs get only the variables of the agent that they need', async () => {
   const spy = join(cacheDir, 'spying-python');
   const seen = join(cacheDir, 'seen');
   await writeFile(spy, `#!/bin/sh\nenv > ${seen}\nexec python3 "$@"\n`, { mode: 0o700 });

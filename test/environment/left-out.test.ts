@@ -23,7 +23,7 @@ for name in ("gdal.core", "gdal_unlisted"):
         print(pickle.loads(pickle.dumps(error)))
 `;
 
-it('is the text of the error, also where it is unpickled, and a mere question gets no error', async () => {
+it('the reason is in the text of the import error, also after unpickling, and find_spec raises no error', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-left-out-'));
   try {
     for (const [name, text] of Object.entries(leftOutFiles)) await writeFile(join(directory, name), text);

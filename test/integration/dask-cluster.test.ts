@@ -67,7 +67,7 @@ describe('a Dask cluster', () => {
     expect(JSON.stringify(failed)).toContain('no-such-package-of-ropewalk');
   });
 
-  it.concurrent('says that its scheduler is there and does not answer, and then ends', async () => {
+  it.concurrent('reports that its scheduler runs and does not answer, and then ends', async () => {
     const { number } = await client.clusters.create({ workers: 0, unresponsiveTimeout: '6 seconds' });
     const [head] = (await ready(number, 0)).instances;
     const schedulers = async () =>

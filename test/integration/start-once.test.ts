@@ -18,7 +18,7 @@ const subject = { kind: 'job', number: 7, workspace: 'lab', name: 'nightly', use
 const startFor = (admissionId: string) =>
   startOf({ ...subject, admissionId, specRef: 'specs/none', privateToCreator: false }, 'd_1');
 
-it('is made once by many, and every loser learns whose it is', async () => {
+it('of many starts one succeeds, and every other learns which admission has the id', async () => {
   const port = createTemporalPort(temporal.client);
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => port.start(startFor('adm_first'))));
   expect(outcomes.filter(({ kind }) => kind === 'started')).toHaveLength(1);

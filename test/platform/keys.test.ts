@@ -16,7 +16,7 @@ describe('the key file', () => {
   });
   afterEach(() => rm(home, { recursive: true, force: true }));
 
-  it('is made once, for its owner alone, and read ever after', async () => {
+  it('is created once, for its owner alone, and only read afterwards', async () => {
     const path = join(home, 'sub', 'keys.json');
     const first = await loadKeys(path);
     const second = await loadKeys(path);

@@ -131,7 +131,7 @@ describe("an agent's connection", () => {
     }
   });
 
-  it('outlives a dashboard whose port is none', async () => {
+  it('outlives a dashboard whose port is invalid', async () => {
     bench = await createBench();
     const { relay } = await bench.startApi();
     for (const port of [70_000, 0, Number.NaN]) {
@@ -143,7 +143,7 @@ describe("an agent's connection", () => {
     }
   });
 
-  it('that says what is no frame is ended', async () => {
+  it('that sends an invalid frame is ended', async () => {
     const { relay } = await connected(hello);
     const { instanceToken } = await bench.tokens.mintInstance(head);
     for (const nonsense of ['text', Buffer.from([0, 0, 0, 0, 9]), Buffer.from([5, 0, 0, 0, 0]), Buffer.alloc(70_000)]) {

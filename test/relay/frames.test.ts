@@ -29,7 +29,7 @@ const frame: fc.Arbitrary<RelayFrame> = fc.oneof(
 );
 
 describe('frames', () => {
-  it('come out as they went in', () => {
+  it('are decoded as they were encoded', () => {
     fc.assert(
       fc.property(frame, (one) => {
         expect(decodeFrame(encodeFrame(one))).toEqual(one);

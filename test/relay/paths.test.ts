@@ -57,7 +57,7 @@ describe('paths of a dashboard', () => {
     expect(isShown(path, 'page')).toBe(false);
   });
 
-  it('are websockets only where pages draw', () => {
+  it('are websockets only where pages of Bokeh open one', () => {
     for (const path of ['/status/ws', '/individual-cpu/ws', '/shuffle/ws'])
       expect(isShown(path, 'websocket')).toBe(true);
     for (const path of [

@@ -8,7 +8,7 @@ describe('the header of a script', () => {
   const submit = (api: TestApi, script: string) =>
     api.call('POST', '/v1/plans/jobs', { body: { command: ['./a'], files: [{ path: 'a', content: encode(script) }] } });
 
-  it('is looked for in the first 64 KiB, and no line is read that is cut there', async () => {
+  it('is searched in the first 64 KiB, and a line that is cut there is not read', async () => {
     const api = await createTestApi();
     const long = `# ${'x'.repeat(65_000)}\n`;
     const wrong = '# ROPEWALK ntasks none\n';

@@ -35,7 +35,7 @@ it('counts a slot that was given up as an error', () => {
   expect(counts(state)).toEqual([3, 1, 1]);
 });
 
-it('does not count a worker that its cloud takes back, though it cannot be emptied yet', () => {
+it('does not count an interrupted worker, although it cannot be drained yet', () => {
   const state = cluster(3);
   for (const slot of [1, 2]) say(state, slot, 'started');
   const taken = state.instances.find((instance) => instance.slot === 1);
@@ -48,7 +48,7 @@ it('does not count a worker that its cloud takes back, though it cannot be empti
   expect(counts(state)).toEqual([2, 1, 0]);
 });
 
-it('does not count who is on the way out', () => {
+it('does not count workers that are being terminated', () => {
   const state = cluster(4);
   for (const slot of [0, 1, 2, 3]) say(state, slot, 'started');
   scaleCluster(state, 3, 10);

@@ -128,7 +128,7 @@ describe('a launch', () => {
   });
 });
 
-describe('a spot instance that its cloud takes back', () => {
+describe('an interrupted spot instance', () => {
   it('is no failure of its slot, and its offer is left alone while another takes its place', () => {
     const state = cluster({ spotPolicy: 'spot' }, 2);
     const [first] = planCluster(state, 0).decisions;

@@ -27,7 +27,7 @@ function problemOf(act: () => unknown) {
   throw new Error('nothing was refused');
 }
 
-describe('a requirements', () => {
+describe('the choice by requirements', () => {
   it('for 32 GiB with one CPU is refused with what comes near, and met by a range of CPUs', () => {
     const { field, message, hint } = problemOf(() => choose({ memory: '32 GiB', cpu: 1 }));
     expect([field, message]).toEqual(['cpu', 'There is no instance type with 1 vCPU and 32.00 GiB of memory.']);

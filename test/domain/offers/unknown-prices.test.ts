@@ -47,7 +47,7 @@ describe('a price', () => {
     expect([cheapestFirst(known, unknown), cheapestFirst(unknown, known)].map(Math.sign)).toEqual([-1, 1]);
   });
 
-  it('that is unknown is said to be so', () => {
+  it('that is unknown is reported as unknown', () => {
     const error = refused([offer('m.a', null, { vcpus: 8 })]);
     expect(error).toMatchObject({
       problem: { hint: expect.stringContaining('m.a (8 vCPU, 8.00 GiB, price unknown)') },

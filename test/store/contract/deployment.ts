@@ -21,7 +21,7 @@ export function describeDeployment(backend: Backend): void {
       expect(await other.deployment.claim('late', startMs)).toEqual({ deploymentId: [...ids][0], isNew: false });
     });
 
-    it('gives no reserved number, and lowers its counter never', async () => {
+    it('gives no reserved number, and never lowers its counter', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);
       await store.deployment.reserveNumbersTo(500);
