@@ -74,7 +74,7 @@ describe.runIf(hasChromium)('the web application', () => {
     await app.page.getByRole('heading', { name: 'blue' }).waitFor();
     await app.page.getByText(`i_blue_0`).waitFor();
     const state = app.api.workflows.clusters.get(number);
-    if (state !== undefined) addEvent(state, app.api.now(), 'NEWS', 'something happened just now');
+    if (state !== undefined) addEvent(state, app.api.now(), 'NOTE', 'something happened just now');
     await app.page.getByText('something happened just now').waitFor();
     await accessible('cluster');
     await app.page.getByLabel('Workers').fill('5');
@@ -128,7 +128,7 @@ describe.runIf(hasChromium)('the web application', () => {
     const number = await startCluster('plain');
     const state = app.api.workflows.clusters.get(number);
     if (state === undefined) throw new Error('no cluster');
-    addEvent(state, app.api.now(), 'NEWS', hostile);
+    addEvent(state, app.api.now(), 'NOTE', hostile);
     Object.assign(state, { alarm: { code: 'X', text: hostile, atMs: app.api.now() } });
     state.failures['X'] = { count: 1, text: hostile, lastAtMs: app.api.now() };
     const job = await app.api.submit({ command: ['echo', hostile] });

@@ -11,7 +11,8 @@ export const openRoutes: Record<string, string> = {
   'GET /login/oidc/callback': 'Only what the provider has answered to this very browser counts, once.',
   'GET /v1/login/methods': 'The name of the identity provider, for the sign-in page.',
   'POST /v1/login/oidc/token': 'The sealed code and the verifier of the page that began are the secret, for a minute.',
-  'POST /v1/login/device': 'Nobody has signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',
+  'POST /v1/login/device':
+    'The caller has not signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',
   'GET /v1/agent/program/{sha256}':
     'The agent, which is public, for instances that have nothing yet; by what is in it.',
   'POST /v1/login/device/token': 'The device code is the secret: 32 random bytes that only the device has.',

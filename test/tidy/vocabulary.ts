@@ -82,8 +82,6 @@ export const exceptions: readonly { path: string; word: string; reason: string }
   { path: 'docs/names.md', word: 'doors', reason: 'listed there as avoided' },
   { path: 'test/agent/ec2-dask.full.test.ts', word: 'nobody', reason: 'a user of Linux' },
   { path: 'test/agent/task-user.test.ts', word: 'nobody', reason: 'a user of Linux' },
-  { path: 'test/browser/web.full.test.ts', word: 'news', reason: 'the code of an event' },
-  { path: 'test/security/exceptions.ts', word: 'nobody', reason: 'under change' },
 ];
 
 /** Identifiers as words: `terminatesAtMs` and `leaves-at-ms` become `leaves at ms`. */
