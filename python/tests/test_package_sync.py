@@ -57,7 +57,8 @@ def options(**given: Any) -> PackageSyncOptions:
 def project(directory: Path, name: str, text: str) -> Path:
     directory.mkdir()
     (directory / "pyproject.toml").write_text(
-        f'[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n[project]\nname = "{name}"\nversion = "0.1"\n'
+        '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n\n'
+        f'[project]\nname = "{name}"\nversion = "0.1"\ndescription = ""\n'
     )
     (directory / name).mkdir()
     (directory / name / "__init__.py").write_text(text)
