@@ -180,7 +180,7 @@ describe('ending', () => {
     expect(await startTimeOf(orphan)).toBeNull();
   });
 
-  it('takes its task along when it ends by SIGTERM', async () => {
+  it('ends its task when it ends by SIGTERM', async () => {
     const pidFile = join(scratch, 'term-pid');
     await start({ command: ['sh', '-c', 'echo $$ > "$1"; exec sleep 1000', 'sh', pidFile] });
     const task = await identityOf(Number(await fileText(pidFile)));

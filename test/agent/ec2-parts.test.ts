@@ -36,7 +36,7 @@ const seen: string[] = [];
 const trouble = (text: string): void => void seen.push(text);
 
 describe('the start on EC2', () => {
-  it('learns who it is, with proof, and how to call home', async () => {
+  it('reads its identity with its proof, and the address of the API', async () => {
     const { id, owner, endpoint } = await launch();
     const input = { metadata: createMetadata(`${endpoint}/`), directory: '/var/lib/ropewalk', cacheDir: null };
     const instance = await readEc2Instance({ ...input, isEmulated: false });
@@ -90,7 +90,7 @@ describe('notices', () => {
   });
 });
 
-describe('lines on their way', () => {
+describe('lines in the queue', () => {
   it('leave in batches that CloudWatch takes, each once, and in order', () => {
     const line = fc.record({
       text: fc.oneof(

@@ -53,7 +53,7 @@ describe('tasks that wait for their turn', () => {
     expect(request.results.map(({ lease }) => lease)).toEqual(leases(1, 16).map(({ lease }) => lease));
   });
 
-  it('leave results that wait for company, but not for long, and never before they are on disk', () => {
+  it('collect results to send several together, but not for long, and send none before it is on disk', () => {
     const { state } = trade(after(25), 25, { grants: leases(2, 11), acknowledged: [1], mayHold });
     const ended = begun(taskEnded(state, resultOf(2), 100).state);
     expect(say(ended, 1_100).request).toMatchObject({ running: [3, 2], results: [] });

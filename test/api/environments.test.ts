@@ -119,7 +119,7 @@ it('give a cluster and a job what they point to, and a change later does not rea
   });
 });
 
-it('are refused where two are named, where there is none, and where nothing is said', async () => {
+it('are refused beside another runtime, under an unknown name, and without content', async () => {
   const api = await createTestApi();
   await api.call('PUT', '/v1/environments/science', { body: { software } });
   const answer = async (method: 'POST' | 'PUT', path: string, body: object) => {

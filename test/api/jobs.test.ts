@@ -189,7 +189,7 @@ describe('submitting a job', () => {
 });
 
 describe('reading jobs', () => {
-  it('says pending between admission and start, and the same 404 for what is not there and for what is not yours', async () => {
+  it('shows a job as pending between admission and start, and answers the same 404 for an unknown job and one of another workspace', async () => {
     const api = await createTestApi();
     api.workflows.control.isUnavailable = true;
     await api.call('POST', '/v1/jobs', { body: { command: ['echo', 'a b'], ntasks: 3 } });

@@ -97,7 +97,7 @@ describe('while Temporal is unavailable', () => {
   });
 });
 
-describe('a stop of what has not started yet', () => {
+describe('a stop before the start', () => {
   it('is delivered after its start: a cancelled job ends, and nothing is started twice', async () => {
     const api = await createTestApi();
     api.workflows.control.isUnavailable = true;

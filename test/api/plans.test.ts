@@ -62,7 +62,7 @@ it('on this machine costs nothing, and is warned of like the real thing', async 
   expect(found.warnings).toEqual([expect.stringContaining('no effect'), expect.stringContaining('share the 2 cores')]);
 });
 
-it('what would be refused is refused, naming the field, and so is who may create nothing', async () => {
+it('a plan is refused like the request itself, naming the field, also for users without the right to create', async () => {
   const api = await cloudApi();
   const token = await api.addToken('default', ['read']);
   const reply = await api.call('POST', '/v1/plans/clusters', { body: { workerCpu: 1, workerMemory: '32 GiB' } });

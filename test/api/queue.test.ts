@@ -109,7 +109,7 @@ it('refuses to wait for what the workspace does not have, and names the field', 
   }
 });
 
-it('a header says it too', async () => {
+it('a header can name them too', async () => {
   const { call, submit, read } = await open();
   const one = await submit({});
   const script = (line: string) => ({

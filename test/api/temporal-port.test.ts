@@ -16,18 +16,18 @@ const connection = Connection.lazy({ address: '127.0.0.1:1' });
 afterAll(() => connection.close());
 
 describe('a query', () => {
-  it('is asked again of the next run when the one it was on its way to continued as new', async () => {
+  it('is repeated to the next run when its run continued as new', async () => {
     const { port, query } = portWith(() => query.mock.calls.length > 2 || rejected(status.continuedAsNew));
     expect(await port.query('job/1', 'view')).toEqual({ kind: 'value', value: true });
     expect(query).toHaveBeenCalledTimes(3);
   });
 
-  it('says of a workflow that has ended that it is closed', async () => {
+  it('to an ended workflow answers that it is closed', async () => {
     const { port } = portWith(() => rejected(status.completed));
     expect(await port.query('job/1', 'view')).toEqual({ kind: 'closed' });
   });
 
-  it('is not asked again forever', async () => {
+  it('is repeated a bounded number of times', async () => {
     const { port } = portWith(() => {
       vi.advanceTimersByTime(100);
       return rejected(status.continuedAsNew);

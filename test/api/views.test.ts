@@ -9,7 +9,7 @@ const read = async (api: TestApi, kind: 'jobs' | 'clusters', number: number) =>
 const queriesOf = (api: TestApi, id: string) => api.workflows.calls.filter((call) => call.startsWith(`query ${id} `));
 
 describe('an open job', () => {
-  it('is asked at most once a second, by all its readers together', async () => {
+  it('is queried at most once a second for all its readers together', async () => {
     const api = await createTestApi();
     const number = await api.submit({});
     await Promise.all(Array.from({ length: 10 }, () => read(api, 'jobs', number)));

@@ -71,7 +71,7 @@ describe.each(daskVersions)('a cluster of distributed %s', (version) => {
     await rm(socketDirectory, { recursive: true, force: true });
   });
 
-  it('says who it is and listens nowhere but where it should', async () => {
+  it('reports its versions and address, and listens on loopback alone', async () => {
     expect(hello).toMatchObject({ protocol: 1, distributed: version, dask: version });
     expect(hello.address).toMatch(/^tls:\/\/127\.0\.0\.1:\d+$/);
     expect(hello.httpPort).toBeGreaterThan(0);
@@ -236,7 +236,7 @@ result = sorted(map(str, client.run(seen, ${JSON.stringify(name)}).values())) + 
     expect(bench.lines.filter((line) => line.includes(secret))).toEqual([]);
   });
 
-  it('turns away plaintext and certificates of another CA', async () => {
+  it('refuses plaintext and certificates of another CA', async () => {
     const foreign = await createCertificates(join(bench.directory, 'foreign'));
     const attempt = (to: string, with_: string): string => `
 try:
@@ -257,7 +257,7 @@ except OSError as error:
     for (const code of refused) expect(await driver.python(code)).toBe('refused');
   });
 
-  it('finds its agent again when that was away', async () => {
+  it('reconnects to its agent after the agent was unavailable', async () => {
     const { socketPath } = bench.link;
     await bench.link.close();
     bench.link = await createSchedulerLink({ socketPath });

@@ -158,7 +158,7 @@ describe('the reason of an end', () => {
 });
 
 describe('the preload', () => {
-  it('comes along in a bundle that has only itself', async () => {
+  it('is part of a bundle that has no other file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'ropewalk-bundle-'));
     try {
       const outfile = join(directory, 'bundle.mjs');
@@ -240,7 +240,7 @@ describe('the link', () => {
     expect(idleSinceMs).toBeLessThanOrEqual(Math.ceil(performance.now()) - 5_000);
   });
 
-  it('puts lines together that come in pieces, and complains of those that mean nothing', async () => {
+  it('joins lines that arrive in pieces, and logs those that it cannot parse', async () => {
     const { link, troubles, socket, say } = await linked();
     const text = JSON.stringify(hello);
     socket.write('no json\n{"kind":"hello","protocol":2}\n');

@@ -19,7 +19,7 @@ const stateOf = (findings: Finding[], check: string) => findings.find((finding) 
 const brokenOnes = (findings: Finding[]) =>
   findings.filter(({ state }) => state === 'broken').map(({ check }) => check);
 
-describe('at a stack that runs', () => {
+describe('the doctor at a running stack', () => {
   let stack: TestStack;
   beforeAll(async () => {
     stack = await startStack();
@@ -59,7 +59,7 @@ describe('at a stack that runs', () => {
   });
 });
 
-describe('at what is broken', () => {
+describe('the doctor at a broken installation', () => {
   const homes: string[] = [];
   afterEach(async () => {
     for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
@@ -71,7 +71,7 @@ describe('at what is broken', () => {
     return { env, home, connection: { problem: 'no token' } };
   };
 
-  it('finds nothing broken in an empty home, only what is not there yet', async () => {
+  it('finds nothing broken in an empty home, only what does not exist yet', async () => {
     const findings = await examine(await patient());
     expect(isBroken(findings)).toBe(false);
     expect(stateOf(findings, 'api')).toBe('warning');
@@ -86,7 +86,7 @@ describe('at what is broken', () => {
     for (const { fix } of findings.filter(({ state }) => state !== 'ok')) expect(fix).not.toBe('');
   });
 
-  it('finds a stranger at a kept port, an API and a Temporal that are away', async () => {
+  it('finds a foreign process at a kept port, and an unavailable API and Temporal', async () => {
     const sick = await patient();
     const stranger = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => stranger.once('listening', resolve));
@@ -105,7 +105,7 @@ describe('at what is broken', () => {
     }
   });
 
-  it('judges clocks, disks, versions and readiness', () => {
+  it('checks clocks, disks, versions and readiness', () => {
     const ready = [
       readinessFinding(true, []),
       readinessFinding(true, ['temporal']),

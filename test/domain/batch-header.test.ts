@@ -148,7 +148,7 @@ describe('one option, many spellings', () => {
     expect(header.problems).toEqual([{ line: 2, message: expect.stringContaining('names no option') }]);
   });
 
-  it('says so when a header line comes too late to be read', () => {
+  it('reports a header line that comes too late to be read', () => {
     const script = `${'\n'.repeat(maxHeaderLine - 1)}# COILED ntasks 1\n# COILED ntasks 2`;
     const header = parseBatchHeader(script);
     expect(header.options).toEqual([{ name: 'ntasks', value: '1', line: maxHeaderLine, column: 10 }]);

@@ -116,7 +116,7 @@ describe('resolveJob', () => {
     ]);
   });
 
-  it('judges options that clients send on like those of the header, once', () => {
+  it('checks options that clients send on like those of the header, once', () => {
     const job = resolve({ options: { memory: '64GB', gpu: '' } }, '# COILED memory 8GB\n# COILED arm');
     expect(job.warnings).toEqual([
       expect.stringMatching(/^arm \(line 2\) has no effect/),

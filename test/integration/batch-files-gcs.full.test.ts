@@ -33,7 +33,7 @@ describe('files of batch jobs, in a bucket of Cloud Storage', () => {
     expect(used).toEqual(await objectStorePermissions());
   });
 
-  it('is tried whole by ropewalk doctor', async () => {
+  it('is fully checked by ropewalk doctor', async () => {
     vi.stubEnv('GCE_METADATA_HOST', env['GCE_METADATA_HOST']);
     const examine = (text: string) => checkObjects({ home: '/nowhere', env: { ROPEWALK_OBJECTS: text } });
     try {

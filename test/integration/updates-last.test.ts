@@ -34,7 +34,7 @@ describe('an update', () => {
     await expect(replay('forgotten', code)).resolves.toBeUndefined();
   });
 
-  it('without the interceptor leaves one that does not, which is the fault that it is for', async () => {
+  it('without the interceptor leaves a history that does not replay: the fault that the interceptor prevents', async () => {
     await makeStuck(scene('stuck', { workflowsPath }), 'stuck');
     await expect(replay('stuck', { workflowsPath })).rejects.toThrow('Update machine does not handle this event');
   });

@@ -87,7 +87,7 @@ describe.runIf('program' in found)('with an S3 server', () => {
     expect(text(await objects.get('x'))).toBe('kept');
   });
 
-  it('is tried whole by ropewalk doctor', async () => {
+  it('is fully checked by ropewalk doctor', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', server.credentials.accessKeyId);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', server.credentials.secretAccessKey);
     const examine = (name: string) =>

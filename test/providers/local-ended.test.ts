@@ -90,7 +90,7 @@ describe('what an ended instance has left', () => {
     expect(await bench.provider.describe(alive.owner, [])).toMatchObject([{ id: alive.id, state: 'running' }]);
   });
 
-  it('is looked at in bounded rounds that follow each other, and its mark goes with its month', async () => {
+  it('is removed in bounded rounds that follow each other, and its mark is removed with its month', async () => {
     const ids = Array.from({ length: maxEndedPerRound + 3 }, (_, index) => `i_${String(index).padStart(20, '0')}`);
     for (const id of ids) await mkdir(join(bench.home, 'instances', id), { recursive: true });
     const laterMs = Date.now() + 2 * endedInstanceKeptMs;

@@ -95,7 +95,7 @@ describe('the relay of Jupyter', () => {
     expect((await ask('/')).headers.get('location')).toBe('/clusters/7/jupyter/lab');
   });
 
-  it('leads nowhere but to its own root', async () => {
+  it('redirects only to its own root', async () => {
     for (const [location, leads] of [
       ['/clusters/7/jupyter/lab?', '/clusters/7/jupyter/lab'],
       ['tree', '/clusters/7/jupyter/tree'],

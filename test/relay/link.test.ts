@@ -9,7 +9,7 @@ const link = async (api: TestApi, number: number, token: string | null = api.tok
 };
 
 describe('a link to the dashboard', () => {
-  it('is for one cluster and its asker, and who may only read gets it too', async () => {
+  it('is for one cluster and one user, also one with the scope read alone', async () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     const reader = await api.addToken('default', ['read'], 'bob');
@@ -53,7 +53,7 @@ describe('a link to Jupyter', () => {
   const jupyter = (api: TestApi, number: number, token?: string) => link(api, number, token, 'jupyter');
   const forbidden = { status: 403, body: { error: { code: 'FORBIDDEN' } } };
 
-  it('is for who may run code on the cluster: not with the scope read alone', async () => {
+  it('is for users who can run code on the cluster: the scope read is not enough', async () => {
     const api = await createTestApi();
     const number = await api.startCluster({ jupyter: true });
     expect(await jupyter(api, number, await api.addToken('default', ['read'], 'bob'))).toMatchObject(forbidden);

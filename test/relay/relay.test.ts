@@ -81,7 +81,7 @@ describe('a page of the dashboard', () => {
     }
   });
 
-  it('may be large, and come many at a time', async () => {
+  it('can be large, and many at a time', async () => {
     const large = randomBytes(6 * 1024 * 1024);
     await connected((_request, response) => void response.end(large));
     const bodies = await Promise.all(
@@ -111,7 +111,7 @@ describe('a page of the dashboard', () => {
     expect(asked).toBe(0);
   });
 
-  it('that is moved stays within the dashboard', async () => {
+  it('that redirects stays within the dashboard', async () => {
     const places = [
       'main/workers.html',
       '/status?a=b',
@@ -133,7 +133,7 @@ describe('a page of the dashboard', () => {
     ]);
   });
 
-  it('that Dask breaks off, never begins or cannot give is said so', async () => {
+  it('that Dask breaks off, never begins or cannot serve is an error that says so', async () => {
     await connected(
       (request, response) => {
         if (request.url === '/tasks') request.socket.destroy();

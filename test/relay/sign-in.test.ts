@@ -40,7 +40,7 @@ describe('without a session', () => {
     expect((await bench.page(`${root}/status`, { cookie: await make(bench) })).status).toBe(401);
   });
 
-  it('a session of eight hours ago is none, and one among others is found', async () => {
+  it('a session ends after eight hours, and is found among other cookies', async () => {
     await start();
     const good = await bench.cookie();
     const other = await bench.cookie({ ...ada, cluster: cluster + 1 });

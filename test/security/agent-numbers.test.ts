@@ -100,7 +100,7 @@ describe('the report of a Dask instance', () => {
     expect(count).toBeGreaterThan(100);
   });
 
-  it('takes no announcement of a date that lies far ahead', async () => {
+  it('bounds the time of an interruption that lies far ahead', async () => {
     expect((await head.report({ interruption: { kind: 'terminate', at: '9999-12-31T23:59:59Z' } })).status).toBe(200);
     const terminatesAtMs = api.workflows.clusters.get(numbers.cluster)?.instances[0]?.agent?.terminatesAtMs ?? Infinity;
     expect(terminatesAtMs).toBeLessThanOrEqual(api.now() + 3_600_000);

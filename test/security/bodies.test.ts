@@ -72,7 +72,7 @@ it.each([
 });
 
 describe('a body that all but stops', () => {
-  it('is refused within seconds, and its room is there for others of the workspace', async () => {
+  it('is refused within seconds, and its memory is free for others of the workspace', async () => {
     const api = await createTestApi();
     const { promise, resolve } = Promise.withResolvers<number>();
     const limits = serverOptions({ maxConnections: 100, headersMs: 60_000, requestMs: 120_000 });

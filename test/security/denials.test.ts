@@ -59,7 +59,7 @@ describe('a refused token', () => {
 });
 
 describe("another workspace's number", () => {
-  it.each(['jobs', 'clusters'] as const)('is looked up as one that is not there: %s', async (kind) => {
+  it.each(['jobs', 'clusters'] as const)('is looked up like one that does not exist: %s', async (kind) => {
     const api = await createTestApi();
     const foreign = await api.addToken('other');
     const number = await (kind === 'jobs' ? api.submit({}) : api.startCluster());

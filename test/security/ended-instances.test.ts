@@ -61,7 +61,7 @@ describe.each(endings)('an instance that %s', (_how, end) => {
   });
 });
 
-it('what the API remembers of an instance through an outage refuses none', async () => {
+it('during an outage the API serves an instance that it knew as live', async () => {
   const api = await createTestApi();
   const { token } = await taskInstance(api);
   expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);

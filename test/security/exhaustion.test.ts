@@ -18,7 +18,7 @@ describe('the size of a request', () => {
     ['PUT', '/v1/users/ada', 65],
     ['POST', '/v1/login/device', 65],
     ['POST', '/login', 65],
-  ])('%s %s has an end', async (method, path, kibibytes) => {
+  ])('%s %s has a limit', async (method, path, kibibytes) => {
     const api = await createTestApi();
     const token = path.includes('login') ? null : api.token;
     const origin = 'http://127.0.0.1:7777';
@@ -27,7 +27,7 @@ describe('the size of a request', () => {
     expect((await errorOf(response)).code).toBe('TOO_LARGE');
   });
 
-  it('is taken at its word, and nothing of it is read', async () => {
+  it('is refused by its Content-Length before any of it is read', async () => {
     const api = await createTestApi();
     let sent = 0;
     const body = new ReadableStream<Uint8Array>(
@@ -45,7 +45,7 @@ describe('the size of a request', () => {
     expect(sent).toBe(0);
   });
 
-  it('is counted, also when the request does not say it', async () => {
+  it('is counted, also without a Content-Length', async () => {
     const api = await createTestApi();
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -78,7 +78,7 @@ describe('the shape of a request', () => {
     }
   });
 
-  it('takes options as deep as people write them', async () => {
+  it('accepts options nested as deep as users write them', async () => {
     const api = await createTestApi();
     const body = { workers: 1, workerOptions: { a: JSON.parse(nested('[', ']', 20)) } };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
@@ -96,7 +96,7 @@ describe('the shape of a request', () => {
   });
 });
 
-describe('how often one may ask', () => {
+describe('the rate of requests', () => {
   const quotas = { requestsPerSecond: 2, requestBurst: 5 };
 
   it('is bounded by user, says when to come back, and leaves others alone', async () => {
@@ -215,7 +215,7 @@ describe('answers that stay open', () => {
     for (const each of answers) await each.body?.cancel();
   });
 
-  it('of nothing hold no place', async () => {
+  it('of an unknown job hold no place', async () => {
     const api = await createTestApi({ quotas: { openStreams: 1 } });
     for (let count = 0; count < 3; count += 1) {
       expect((await api.call('GET', '/v1/jobs/777/events?follow=true')).status).toBe(404);
@@ -266,7 +266,7 @@ describe('connections', () => {
     for (const text of await Promise.all(slow)) expect(text === '' || text.startsWith('HTTP/1.1 408')).toBe(true);
   });
 
-  it('are bounded: those over the limit are closed, unheard', async () => {
+  it('are bounded: those over the limit are closed unanswered', async () => {
     const port = await listen(await createTestApi(), { maxConnections: 2 });
     const half = 'GET /healthz HTTP/1.1\r\n';
     const held = [dawdle(port, half), dawdle(port, half)];

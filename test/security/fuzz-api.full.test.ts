@@ -10,7 +10,7 @@ const examples = 10 * fuzzTimes(process.env);
 
 describe('the API, fuzzed from its own document', () => {
   it(
-    'answers everything as it says',
+    'answers every request as the document says',
     async ({ skip }) => {
       const result = await fuzzApi({ examples, seconds: null, seed: Math.abs(fuzzSeed(process.env)) });
       if (result === null) return skip('schemathesis cannot be installed: there is no package index');

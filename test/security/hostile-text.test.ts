@@ -18,7 +18,7 @@ import { anyHostile, hostileStrings, withoutNul } from './hostile.ts';
 const numRuns = 300 * fuzzTimes(process.env);
 const errorOf = async (response: Response) => (await response.json()).error;
 
-describe('what a job brings', () => {
+describe('the content of a job', () => {
   it('reaches its tasks as it was written: words, variables, secrets, contents', async () => {
     const api = await createTestApi({ cores: 64 });
     const key = (prefix: string) => api.objects.keys().filter((each) => each.includes(prefix));

@@ -31,7 +31,7 @@ describe('the cost that needs an approval', () => {
     expect(at(dollars(1), null, dollars(2))).toBeNull();
   });
 
-  it('is an unknown price, never nothing, and never what costs nothing', () => {
+  it('is needed for an unknown price, and never for what costs nothing', () => {
     const unknown = estimateOf({ microsPerHour: null, maxMs: hourMs, maxCostMicros: dollars(1) });
     expect(whyApproval(perHourOnly, unknown)).toBe('The price of one of its instance types is unknown.');
     expect(whyApproval({ ...rule, microsPerHour: null }, unknown)).toBeNull();

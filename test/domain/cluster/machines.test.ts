@@ -95,7 +95,7 @@ describe('after a failure', () => {
     ]);
   });
 
-  it('with nothing left, the plan launches nothing and wakes when there may be something again', () => {
+  it('with all offers excluded, the plan launches nothing and wakes when one may be available again', () => {
     const state = cluster({ spotPolicy: 'spot' });
     const [launch] = planCluster(state, 0).decisions;
     if (launch?.kind !== 'launch') throw new Error('the plan does not launch');
@@ -108,7 +108,7 @@ describe('after a failure', () => {
 });
 
 describe('a launch', () => {
-  it('goes where the instances are, unless zones may be crossed', () => {
+  it('goes to the zone of the other instances, unless the cluster can span zones', () => {
     const zonesAfterLaunch = (allowCrossZone: boolean) => {
       const state = cluster({ allowCrossZone });
       const [launch] = planCluster(state, 0).decisions;

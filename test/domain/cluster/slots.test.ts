@@ -81,7 +81,7 @@ describe('a slot on a cloud', () => {
     expect(state.stopRequested).toMatchObject({ code: 'NO_INSTANCES' });
   });
 
-  it('that is given up ends a cluster that is wanted whole, although its other instances live', () => {
+  it('that is given up ends a cluster that requires all instances, although its other instances live', () => {
     const state = cluster();
     state.settings = { ...state.settings, job: 1, instances: 2, allOrNothing: true };
     state.target = 2;

@@ -10,7 +10,7 @@ const aQuota = (workspace: Partial<Quota['workspace']>, user: Partial<Quota['use
   user: { name: 'ada', use: none, limits: {}, ...user },
 });
 
-it('uses a limit up and refuses one more', () => {
+it('fills a limit and refuses one more', () => {
   const quota = aQuota({ use: { running: 8, instances: 5, vcpus: 5 } });
   expect(exceeded(quota, { running: 1, instances: 4, vcpus: 4 })).toBeNull();
   const refused = exceeded(quota, { running: 1, instances: 5, vcpus: 4 });
