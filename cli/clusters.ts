@@ -57,6 +57,7 @@ export function formatDetails(cluster: Cluster): string {
     ...(cluster.job === null ? daskFacts(cluster) : [fact('Instances', countStates(cluster.instances))]),
   ];
   if (cluster.cost) lines.push(fact('Cost', costText(cluster.cost)));
+  if (cluster.gpus) lines.push(fact('GPUs', gpusText(cluster.gpus)));
   if (cluster.waitingForCapacity) lines.push(fact('Waiting', waitText(cluster.waitingForCapacity)));
   const stages = formatStages(cluster.instances);
   if (stages.length > 0) lines.push('', 'Start', ...stages);
@@ -73,6 +74,9 @@ export function formatEvent({ at, code, text }: Cluster['events'][number]): stri
 
 const costText = ({ dollars, dollarsPerHour }: NonNullable<Cluster['cost']>): string =>
   `about ${formatDollars(dollars)}${dollarsPerHour === 0 ? '' : `, ${formatDollars(dollarsPerHour)} an hour now`}`;
+
+const gpusText = ({ total, idle, idleSince }: NonNullable<Cluster['gpus']>): string =>
+  idle === 0 ? `${total}, none idle` : `${idle} of ${total} idle since ${formatTime(idleSince)}`;
 
 function waitText({ since, nextTry, until, text }: NonNullable<Cluster['waitingForCapacity']>): string {
   const end = until === null ? '' : `, until ${formatTime(until)} at the latest`;

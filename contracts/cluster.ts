@@ -1,4 +1,5 @@
 // The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
+import type { GpuReport } from '../domain/gpu-use.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import type { SchedulerReport } from '../domain/cluster/dask/scheduler-report.ts';
 import type {
@@ -100,6 +101,8 @@ export interface ReportItem {
   unansweredForMs?: number | null;
   /** Its cloud is about to take it at that time, or says that it may. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string };
+  /** How many of its GPUs do nothing. */
+  gpus?: GpuReport;
 }
 export interface ProcessReport {
   state: DaskProcess['state'];
@@ -170,8 +173,16 @@ export interface ClusterView {
   /** Capacity is unavailable. */
   waiting: WaitingView | null;
   dask: DaskView | null;
+  /** Null or absent until an instance has reported GPUs. */
+  gpus?: GpusView | null;
   /** Only in what the workflow hands over: entries of the cost ledger that the database does not have yet. */
   costs?: CostInterval[];
+}
+export interface GpusView {
+  total: number;
+  /** Those that have done nothing for long, and since when the first of these has. */
+  idle: number;
+  sinceMs: number | null;
 }
 export interface DaskView {
   orders: Orders;

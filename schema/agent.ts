@@ -113,6 +113,10 @@ export const reportRequest = z.strictObject({
   interruption: interruption.optional(),
   /** How long the scheduler has not answered its agent, or null when it does again; sent where the bundle asks for it. */
   unansweredForMs: spanMs.nullable().optional(),
+  /** How many of its GPUs do nothing, and for how long the first of these; sent where the bundle asks for it. */
+  gpus: z
+    .strictObject({ total: z.number().int().min(0).max(64), idle: z.number().int().min(0).max(64), idleForMs: spanMs })
+    .optional(),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
 
@@ -202,6 +206,9 @@ export const certificateAnswer = z.object({ certificate: z.string(), ca: z.strin
 
 export const usageKind = z.enum(['groups', 'exceptions', 'memory']);
 
+/** The agent reports GPUs that have done nothing for so long; null where none were asked for. */
+const gpuIdleAfterMs = count.nullable();
+
 /** What the instances of a Dask cluster run: the sealed bundle of a cluster, from the same GET /v1/agent/bundle. */
 export const daskBundle = z.object({
   /** An environment is completed with Dask where its requirements name none. */
@@ -228,6 +235,7 @@ export const daskBundle = z.object({
   workersPerInstance: z.number().int().min(1),
   /** The head instance runs a worker too. */
   extraWorkerOnScheduler: z.boolean(),
+  gpuIdleAfterMs,
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
 
@@ -246,6 +254,7 @@ export const bundle = z.object({
   secretNames: z.array(z.string()),
   /** Run on each instance before its first task. */
   hostSetupScript: z.string().nullable(),
+  gpuIdleAfterMs,
   inputs: taskInputs.nullable(),
   /** Of a retry: how many tasks the job had whose failed ones it runs. Null: the job's own number. */
   taskCount: count.nullable(),

@@ -254,6 +254,8 @@ export const cluster = z.object({
     .optional(),
   /** Null for a job's cluster. */
   dask: dask.nullable(),
+  /** GPUs of its instances, and how many of them have done nothing for 15 minutes; null until an instance has reported any. */
+  gpus: z.object({ total: count, idle: count, idleSince: time }).nullable().optional(),
   staleSince: time,
   /** What its instances have cost so far, approximately: in answers to lists and to a single read. */
   cost: ownCost.optional(),

@@ -29,6 +29,8 @@ export interface ResolvedMachines {
   instanceVcpus: number;
   /** And the head instance. */
   headVcpus: number;
+  /** GPUs were asked for. */
+  hasGpus: boolean;
   warnings: string[];
 }
 
@@ -52,7 +54,8 @@ export async function resolveMachines(
   const { region } = place;
   const offers = await place.offers();
   const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
-  if (region === null) return { ...found, instanceVcpus: 1, headVcpus: 1, warnings: hostWarnings(input) };
+  if (region === null)
+    return { ...found, instanceVcpus: 1, headVcpus: 1, hasGpus: wantsGpus(input), warnings: hostWarnings(input) };
   const tags = readTags(input.tags ?? {});
   const zones = zonesOf(place, input.zone, input.useBestZone ?? true);
   const policy = input.spotPolicy ?? 'on-demand';
@@ -103,9 +106,14 @@ export async function resolveMachines(
     },
     instanceVcpus: largest(workers),
     headVcpus: largest(heads),
+    hasGpus: needsDriver,
     warnings: [],
   };
 }
+
+/** A host takes no requirements: that GPUs were asked for says that its owner expects some. */
+const wantsGpus = ({ worker, head }: MachinesInput): boolean =>
+  [worker, head].some(({ gpu, gpuType }) => Number(gpu ?? 0) > 0 || gpuType !== undefined);
 
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 

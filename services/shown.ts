@@ -64,6 +64,7 @@ const outsideOfCluster = (cluster: Cluster): Cluster => ({
   events: [],
   waitingForCapacity: outsideOfWaiting(cluster.waitingForCapacity ?? null),
   dask: cluster.dask === null ? null : outsideOfDask(cluster.dask),
+  gpus: null,
   withheld: true,
 });
 

@@ -5,7 +5,7 @@ import { maxTimeMs } from '../domain/requests/limits.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';
-import type { ClusterView, DaskView, InstanceView, WaitingView } from '../contracts/cluster.ts';
+import type { ClusterView, DaskView, InstanceView, GpusView, WaitingView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Viewed } from './views.ts';
 
@@ -82,9 +82,13 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
     terminated: view.terminated,
     waitingForCapacity: wireWaiting(view.waiting ?? null),
     dask: view.dask === null ? null : wireDask(view.dask),
+    gpus: wireGpus(view.gpus ?? null),
     staleSince: timeOrNull(staleSinceMs),
   };
 }
+
+const wireGpus = (gpus: GpusView | null): Cluster['gpus'] =>
+  gpus === null ? null : { total: gpus.total, idle: gpus.idle, idleSince: timeOrNull(gpus.sinceMs) };
 
 const wireWaiting = (waiting: WaitingView | null): Cluster['waitingForCapacity'] =>
   waiting === null

@@ -1,5 +1,11 @@
 // Rows of notifications, and how a job or cluster that changes adds one: in the transaction that writes its state.
-import { isSubscribed, notificationOf, type NewNotification, type Subject } from '../domain/notifications/types.ts';
+import {
+  idleGpuNotification,
+  isSubscribed,
+  notificationOf,
+  type NewNotification,
+  type Subject,
+} from '../domain/notifications/types.ts';
 import type { Delivery, Notification, Webhook } from './notification-port.ts';
 import type { AnyView } from './record-rows.ts';
 import type { RecordKind } from './admission-port.ts';
@@ -76,6 +82,16 @@ export async function notifyOfView(db: Db, kind: RecordKind, view: AnyView, nowM
   }
   const item = notificationOf(subject, row.is_private === 1);
   if (item !== null) await insertNotification(db, item, nowMs);
+}
+
+/** A view with a GPU that does nothing: also of a job's cluster. */
+export async function notifyOfIdleGpus(db: Db, view: AnyView, nowMs: number): Promise<void> {
+  const { number, workspace, name, gpus } = view;
+  if (gpus === undefined || gpus === null || gpus.idle === 0) return;
+  const query = db.selectFrom('records').select('user_name').where('kind', '=', 'cluster').where('number', '=', number);
+  const row = await query.executeTakeFirst();
+  if (row === undefined) return;
+  await insertNotification(db, idleGpuNotification({ number, workspace, name, user: row.user_name }, gpus), nowMs);
 }
 
 /** A job that ended before its workflow started. */

@@ -24,6 +24,8 @@ export interface AnyView {
   target?: number;
   /** Of a cluster that runs the tasks of a job. */
   job?: number | null;
+  /** Of a cluster. */
+  gpus?: { total: number; idle: number; sinceMs: number | null } | null;
   /** Of a cluster: kept in the cost ledger, never in the row. */
   costs?: readonly CostInterval[];
 }

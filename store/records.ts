@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
 import { adopt } from './adopt.ts';
-import { notifyOfView } from './notification-rows.ts';
+import { notifyOfIdleGpus, notifyOfView } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { listRecords } from './record-list.ts';
@@ -34,6 +34,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
         const isNewlyReady = await becomesReady(db, kind, input.view);
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
         if (isWritten && isNewlyReady) await notifyOfView(db, kind, input.view, input.nowMs);
+        if (isWritten) await notifyOfIdleGpus(db, input.view, input.nowMs);
         if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),

@@ -1,8 +1,9 @@
 // The view of a cluster, wherever it is made: by its workflow from its state, from its row while there is no state to read,
 // and at the end of a cluster whose workflow could not write its own. API, SDK, CLI and pages only format it.
-import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../contracts/cluster.ts';
+import type { ClusterInput, ClusterView, DaskView, GpusView, WaitingView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import { capacityDeadlineMs, missingSlots, missingText } from '../domain/cluster/capacity/wait.ts';
+import { clusterGpus } from '../domain/cluster/instance/gpus.ts';
 import { stagesOf } from '../domain/cluster/instance/stages.ts';
 import { endReason } from '../domain/cluster/instance/transitions.ts';
 import { ordersOf } from '../domain/cluster/orders.ts';
@@ -53,8 +54,14 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     region: state.settings.machines?.region ?? null,
     waiting: viewWaiting(state),
     dask: viewDask(state),
+    gpus: viewGpus(state),
     costs: state.costs,
   };
+}
+
+function viewGpus(state: ClusterState): GpusView | null {
+  const gpus = clusterGpus(state);
+  return gpus === null ? null : { total: gpus.total, idle: gpus.idle, sinceMs: gpus.sinceMs };
 }
 
 function viewWaiting(state: ClusterState): WaitingView | null {

@@ -10,6 +10,7 @@ import type { Session } from './session.ts';
 
 export type ProcessReport = NonNullable<ReportRequest['process']>;
 export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
+export type GpuReport = NonNullable<ReportRequest['gpus']>;
 export type DrainReport = NonNullable<ReportRequest['drained']>[number];
 
 export interface Reports {
@@ -22,6 +23,8 @@ export interface Reports {
   drained: (pending: DrainReport) => void;
   /** `make` says how long the scheduler has not answered, or null when it does. */
   unanswered: (make: () => number | null) => void;
+  /** `make` says how many GPUs do nothing. */
+  gpus: (make: () => GpuReport) => void;
   notice: (notice: Notice) => void;
   /** Says that this instance does no more work, and ends the agent when that has been heard. */
   leave: (order: { code: string; text: string }) => void;
@@ -40,6 +43,7 @@ interface Pending {
   process: ProcessReport | null;
   scheduler: { make: (refusals: number) => SchedulerReport } | null;
   unanswered: { make: () => number | null } | null;
+  gpus: { make: () => GpuReport } | null;
   drained: readonly DrainReport[];
   interruption: Notice | null;
   leaving: { code: string; text: string } | null;
@@ -51,6 +55,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     process: null,
     scheduler: null,
     unanswered: null,
+    gpus: null,
     drained: [],
     interruption: null,
     leaving: null,
@@ -100,6 +105,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     scheduler: (make) => add({ scheduler: { make } }),
     drained: (drained) => add({ drained: [...pending.drained, drained] }),
     unanswered: (make) => add({ unanswered: { make } }),
+    gpus: (make) => add({ gpus: { make } }),
     notice: (interruption) => add({ interruption }),
     leave: (leaving) => add({ leaving }),
     run: async () => {
@@ -123,14 +129,15 @@ const refusalsBeforeDrop = 6;
 /** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
 function afterRefusals(pending: Pending, refusals: number): Pending {
   if (refusals === 0) return pending;
-  const none = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null };
-  const { process, scheduler, unanswered, drained, interruption, leaving } = pending;
+  const none = { process: null, scheduler: null, unanswered: null, gpus: null, drained: [], interruption: null };
+  const { process, scheduler, unanswered, gpus, drained, interruption, leaving } = pending;
   if (process !== null) return { ...none, process, leaving: null };
   if (drained.length > 0) {
     return { ...none, drained: drained.slice(0, Math.max(1, drained.length >> refusals)), leaving: null };
   }
   if (interruption !== null) return { ...none, interruption, leaving: null };
   if (unanswered !== null) return { ...none, unanswered, leaving: null };
+  if (gpus !== null) return { ...none, gpus, leaving: null };
   return { ...none, scheduler, leaving };
 }
 
@@ -141,13 +148,14 @@ const partsOf = (pending: Pending): string[] =>
     each === null || (Array.isArray(each) && each.length === 0) ? [] : part,
   );
 
-type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'drained' | 'interruption'>;
+type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'gpus' | 'drained' | 'interruption'>;
 
-function wireOf({ process, scheduler, unanswered, drained, interruption }: Pending, refusals: number): Wire {
+function wireOf({ process, scheduler, unanswered, gpus, drained, interruption }: Pending, refusals: number): Wire {
   return {
     ...(process === null ? {} : { process }),
     ...(scheduler === null ? {} : { scheduler: scheduler.make(refusals) }),
     ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
+    ...(gpus === null ? {} : { gpus: gpus.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
     ...(interruption === null ? {} : { interruption }),
   };
@@ -158,6 +166,7 @@ function stillPending(pending: Pending, said: Pending): Pending {
     process: pending.process === said.process ? null : pending.process,
     scheduler: pending.scheduler === said.scheduler ? null : pending.scheduler,
     unanswered: pending.unanswered === said.unanswered ? null : pending.unanswered,
+    gpus: pending.gpus === said.gpus ? null : pending.gpus,
     drained: pending.drained.filter((each) => !said.drained.includes(each)),
     interruption: pending.interruption === said.interruption ? null : pending.interruption,
     leaving: pending.leaving,

@@ -22,6 +22,7 @@ import { recordGroup } from '../processes/group-record.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { createOrderSubscription } from './order-subscription.ts';
 import type { Session } from '../api-client/session.ts';
+import { watchGpus } from '../gpus/watch.ts';
 import { createReports } from '../api-client/reports.ts';
 import { workerName } from './worker-name.ts';
 
@@ -87,6 +88,8 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
     end: (running) => running.end(killAfterMs),
     untilEnded: (running) => Promise.race([running.ended, untilAborted(signal).then(() => null)]),
   };
+  const { gpuIdleAfterMs: idleAfterMs } = bundle;
+  if (idleAfterMs !== null) void watchGpus({ ...input, idleAfterMs, signal, notify: reports.gpus });
   await Promise.all([orders.run(), reports.run(), live(life, role).finally(() => output.close())]);
 }
 

@@ -3,7 +3,8 @@ import { jsonBy } from '../api-client/client.ts';
 import { aliveEveryMs } from '../../domain/liveness/limits.ts';
 import { bundle as bundleSchema } from '../../schema/agent.ts';
 import { packageFilesOf } from '../api-client/package-files.ts';
-import { createReports } from '../api-client/reports.ts';
+import { watchGpus } from '../gpus/watch.ts';
+import { createReports, type Reports } from '../api-client/reports.ts';
 import type { Session } from '../api-client/session.ts';
 import { runHostSetup } from '../lifecycle/host-setup.ts';
 import { blockMetadata } from '../lifecycle/metadata-block.ts';
@@ -32,7 +33,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
   });
   const work = async (): Promise<void> => {
     const { stopping: workStopping, lost } = createWorkStopping(stopping);
-    const left = await runTasks({ ...input, stopping: workStopping }, session, role === 'head', leave);
+    const left = await runTasks({ ...input, stopping: workStopping }, { session, reports }, role === 'head', leave);
     if (!stopping.signal.aborted) reports.leave(lost() ?? left);
   };
   await Promise.all([work(), reports.run()]);
@@ -49,7 +50,12 @@ const interrupted: Leaving = {
 };
 
 /** Returns why the instance leaves, if nothing else has ended it. */
-async function runTasks(input: AgentInput, session: Session, isHead: boolean, leave: Leave): Promise<Leaving> {
+async function runTasks(
+  input: AgentInput,
+  { session, reports }: { session: Session; reports: Pick<Reports, 'gpus'> },
+  isHead: boolean,
+  leave: Leave,
+): Promise<Leaving> {
   const { directory, log, stopping } = input;
   const bundle = await session.call({
     method: 'GET',
@@ -62,6 +68,8 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
   } catch (error) {
     return leaveBecause(log, 'METADATA_OPEN', error);
   }
+  const { gpuIdleAfterMs: idleAfterMs } = bundle;
+  if (idleAfterMs !== null) void watchGpus({ ...input, idleAfterMs, signal: stopping.signal, notify: reports.gpus });
   // The script prepares the machine: it runs as the agent's own user, root on a machine of its own.
   const variables = hostRuntime(null).variables(taskBase(input.environment), bundle.env);
   try {

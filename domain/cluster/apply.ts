@@ -3,6 +3,8 @@
 import type { InstancePrice, Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
 import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from './limits.ts';
+import type { GpuReport } from '../gpu-use.ts';
+import { noteGpus } from './instance/gpus.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskReport } from './dask/report.ts';
@@ -89,11 +91,22 @@ export interface Report extends DaskReport {
   upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
+  /** How many of its GPUs do nothing. */
+  gpus?: GpuReport | undefined;
 }
 
 /** False for a mere sign of life, which changes no plan: the API keeps it, and the workflow's history need not hold it. */
-export const hasChanges = ({ kind, process, scheduler, drained, interruption, unansweredForMs }: Report): boolean =>
-  kind !== 'alive' || [process, scheduler, drained, interruption, unansweredForMs].some((each) => each !== undefined);
+export const hasChanges = ({
+  kind,
+  process,
+  scheduler,
+  drained,
+  interruption,
+  unansweredForMs,
+  gpus,
+}: Report): boolean =>
+  kind !== 'alive' ||
+  [process, scheduler, drained, interruption, unansweredForMs, gpus].some((each) => each !== undefined);
 
 export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
 
@@ -123,6 +136,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     lose(state, instance, { code: 'LEFT', text, atMs: nowMs }, 'left');
     return 'accepted';
   }
+  if (report.gpus !== undefined) noteGpus(state, instance, report.gpus, nowMs);
   applyDaskReport(state, instance, report, nowMs);
   return 'accepted';
 }

@@ -1,11 +1,13 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
+import type { InstanceGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
 import type { Adaptive } from './dask/adaptive-settings.ts';
 import type { SchedulerReport } from './dask/scheduler-report.ts';
 import type { Projection } from '../projection.ts';
 import type { CostInterval, InstancePrice } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
+import type { Lateness } from './instance/lateness.ts';
 import type { CapacityWait } from './capacity/capacity-wait.ts';
 import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machine-settings.ts';
 import type { Usage } from './usage-note.ts';
@@ -116,15 +118,8 @@ export interface RegisteredAgent {
   drain: Drain | null;
   /** The cloud has said that it interrupts the instance then; null for all others. A worker then claims its slot no more. */
   terminatesAtMs: number | null;
-}
-
-export interface Lateness {
-  /** In a row, in which the API answered and had not heard the agent since the check before. */
-  checks: number;
-  /** When the API heard its agent, as the last check found it; absent until it has. */
-  heardAtMs?: number;
-  nextMs: number;
-  underWay: boolean;
+  /** Absent until it has reported some. */
+  gpus?: InstanceGpus;
 }
 
 export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';

@@ -27,6 +27,7 @@ export interface ClusterFacts {
   endedAtMs: number | null;
   waiting: { sinceMs: number; nextTryMs: number; untilMs: number | null; missing: number; text: string } | null;
   dask: DaskFacts | null;
+  gpus?: { total: number; idle: number; sinceMs: number | null } | null;
 }
 
 export interface DaskFacts {
@@ -48,6 +49,7 @@ export function explainCluster(cluster: ClusterFacts, idleTimeoutMs: number | nu
     ...explainReason(cluster.reason),
     ...explainCapacity(cluster.waiting),
     ...explainSize(cluster),
+    ...explainGpus(cluster.gpus),
     ...explainFailures(cluster),
   ];
 }
@@ -165,6 +167,15 @@ function explainAdaptive({ report, reportedAtMs, workersWanted }: DaskFacts, ada
   const after = spellDuration(scaleInAfterMs(adaptive));
   const text = `${range}: ${load}. ${workersWanted} are kept until fewer have been enough for ${after}.`;
   return { about, text, facts: all };
+}
+
+/** GPUs that cost money and do nothing. */
+export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
+  if (gpus === null || gpus === undefined || gpus.idle === 0) return [];
+  const { total, idle, sinceMs } = gpus;
+  const since = sinceMs === null ? 'for long' : `since ${timeText(sinceMs)}`;
+  const text = `${idle} of ${plural(total, 'GPU')} ${idle === 1 ? 'has' : 'have'} done nothing ${since}: does the code use CUDA? Instances without GPUs cost less.`;
+  return [{ about: 'instanceType', text, facts: [fact('GPUs', total), fact('idle GPUs', idle, sinceMs)] }];
 }
 
 /** Workers that were given up, and what their instances ended with. */

@@ -3,6 +3,7 @@ import {
   explainCapacity,
   explainEnd,
   explainFailedInstances,
+  explainGpus,
   explainReason,
   type ClusterFacts,
 } from '../cluster/why.ts';
@@ -26,7 +27,7 @@ export interface JobFacts {
   recentErrors: readonly { attempt: number; text: string; atMs: number }[];
 }
 
-export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures'>;
+export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures' | 'gpus'>;
 
 /** Of its specification. */
 export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
@@ -42,6 +43,7 @@ export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: Job
     explainSize(job, rules),
     ...explainReleased(cluster),
     ...explainCapacity(cluster?.waiting ?? null),
+    ...explainGpus(cluster?.gpus),
     ...explainFailedInstances(cluster?.failures ?? []),
   ];
 }

@@ -1,5 +1,6 @@
 // What a workspace is notified of: kept as a list, and sent to its webhooks.
 import type { Reason } from '../reason.ts';
+import { plural } from '../units.ts';
 
 /** `noun.verb`. A new one needs no more than its line here and a caller that adds it. */
 export const notificationTypes = [
@@ -9,6 +10,7 @@ export const notificationTypes = [
   'cluster.ready',
   'cluster.ended',
   'cluster.failed',
+  'cluster.idle_gpu',
   'schedule.stopped',
   'budget.warning',
   'budget.exceeded',
@@ -56,6 +58,24 @@ export interface Subject {
   status: string;
   reason: Pick<Reason, 'code' | 'text'> | null;
   tasks?: { total: number; done: number; error: number; cancelled: number };
+}
+
+/** Once for each cluster, at the first GPU that does nothing. */
+export function idleGpuNotification(
+  { number, workspace, name, user }: Pick<Subject, 'number' | 'workspace' | 'name' | 'user'>,
+  { idle, total, sinceMs }: { idle: number; total: number; sinceMs: number | null },
+): NewNotification {
+  const object = `cluster/${number}`;
+  const has = idle === 1 ? 'has' : 'have';
+  return {
+    ...{ workspace, object, type: 'cluster.idle_gpu' },
+    text: `Cluster ${number} (${name}) pays for GPUs that it does not use: ${idle} of ${plural(total, 'GPU')} ${has} done nothing for long`,
+    data: {
+      ...{ cluster: number, name, workspace, user, idle, total },
+      idleSince: sinceMs === null ? null : new Date(sinceMs).toISOString(),
+    },
+    once: `${object} idle_gpu`,
+  };
 }
 
 /** Null for a state without a notification. The reason of a private job may quote its output, so it is left out. */

@@ -41,7 +41,7 @@ async function submit({ deps, actor }: InstanceContext, item: ReportItem) {
 
 function itemOf(
   instance: string,
-  { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs }: ReportRequest,
+  { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs, gpus }: ReportRequest,
   nowMs: number,
 ): ReportItem {
   return {
@@ -55,6 +55,7 @@ function itemOf(
     ...(drained === undefined ? {} : { drained }),
     ...(interruption === undefined ? {} : { interruption: soon(interruption, nowMs) }),
     ...(unansweredForMs === undefined ? {} : { unansweredForMs }),
+    ...(gpus === undefined ? {} : { gpus }),
   };
 }
 

@@ -1,5 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
+import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import { randomBytes } from 'node:crypto';
 
 import { microsOf } from '../../domain/cost/interval.ts';
@@ -149,6 +150,7 @@ const bundleOf = (
   workersPerMachine: workersPerMachine(body, machines, instances),
   workersPerInstance: body.workersPerInstance,
   extraWorkerOnScheduler: body.extraWorkerOnScheduler,
+  gpuIdleAfterMs: machines.hasGpus ? idleGpuAfterMs : null,
 });
 
 const specOf = (

@@ -1,4 +1,6 @@
 // Submits a job as a request describes it.
+import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
+import type { ResolvedMachines } from '../machines.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
 import type { Bundle } from '../../schema/agent.ts';
 import type { StoredFile } from '../../schema/files.ts';
@@ -41,7 +43,7 @@ export async function createJob(
     // What was sent: the named environment may have changed before a repetition.
     ...{ body: sent, idempotencyKey, machines, machinesInput, warnings },
     ...{ getOrCreate: body.getOrCreate, privateToCreator: body.privateToCreator },
-    bundle: bundleOf(body, { runtime, inputFiles }, resolved),
+    bundle: bundleOf(body, { runtime, inputFiles, machines }, resolved),
     filestoreOf: (admissionId) => filestoreOf(admissionId, resolved.files),
     settings: { ...settingsOf(resolved), ...(schedule === undefined ? {} : { schedule }) },
     ...(resolved.queue === undefined ? {} : { queue: resolved.queue }),
@@ -50,7 +52,7 @@ export async function createJob(
 
 const bundleOf = (
   body: CreateJobParsed,
-  { runtime, inputFiles }: { runtime: RuntimeSpec; inputFiles: StoredFile[] },
+  { runtime, inputFiles, machines }: { runtime: RuntimeSpec; inputFiles: StoredFile[]; machines: ResolvedMachines },
   { env, secretEnv, inputs, files, taskTimeoutMs }: ResolvedJob,
 ): Bundle => ({
   runtime,
@@ -58,6 +60,7 @@ const bundleOf = (
   env: { ...env, ...secretEnv },
   secretNames: Object.keys(secretEnv),
   hostSetupScript: body.hostSetupScript ?? null,
+  gpuIdleAfterMs: machines.hasGpus ? idleGpuAfterMs : null,
   inputs,
   taskCount: null,
   taskTimeoutMs,

@@ -142,6 +142,7 @@ describe('agents', () => {
       taskCount: null,
       taskTimeoutMs: null,
       hostSetupScript: null,
+      gpuIdleAfterMs: null,
       files: [],
       inputFiles: [],
       output: null,

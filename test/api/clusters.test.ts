@@ -80,6 +80,7 @@ describe('starting a Dask cluster', () => {
       workersPerMachine: 2,
       workersPerInstance: 1,
       extraWorkerOnScheduler: false,
+      gpuIdleAfterMs: null,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);

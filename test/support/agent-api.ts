@@ -97,6 +97,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
         env: {},
         secretNames: [],
         hostSetupScript: null,
+        gpuIdleAfterMs: null,
         inputs: null,
         taskCount: null,
         taskTimeoutMs: null,

@@ -28,7 +28,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
         workerOptions: { nthreads: 1 },
       },
       ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0, workersPerMachine: 1 },
-      ...{ workersPerInstance: 1, extraWorkerOnScheduler: false },
+      ...{ workersPerInstance: 1, extraWorkerOnScheduler: false, gpuIdleAfterMs: null },
       unresponsiveTimeoutMs: 1_200_000,
       jupyterToken: null,
       usage: [],

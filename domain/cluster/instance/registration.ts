@@ -2,11 +2,12 @@
 // register, and a workflow that has to wait for a Temporal worker learns of a registration late. So the provider is asked first, and
 // the API with it: the instance is given up only after two checks in a row, some time apart, during which the API answered and had
 // not heard its agent try. Registrations that waited for the end of an outage arrive in between.
+import type { Lateness } from './lateness.ts';
 import { registrationRecheckMs } from '../limits.ts';
 import type { Wake } from '../../wake.ts';
 import { countedWakes } from '../../wake.ts';
 import { plural } from '../../units.ts';
-import type { ClusterInstance, ClusterSettings, ClusterState, Lateness, StartingInstance } from '../state.ts';
+import type { ClusterInstance, ClusterSettings, ClusterState, StartingInstance } from '../state.ts';
 
 export function isRegistrationCheckDue(
   { settings }: ClusterState,

@@ -80,6 +80,10 @@ def format_details(cluster: Cluster) -> str:
         lines.append(_fact("Instances", _count_states(cluster["instances"])))
     if cluster.get("cost"):
         lines.append(_fact("Cost", _cost(cluster["cost"])))
+    if cluster.get("gpus"):
+        gpus = cluster["gpus"]
+        idle = f"{gpus['idle']} of {gpus['total']} idle since {format_time(gpus['idleSince'])}"
+        lines.append(_fact("GPUs", idle if gpus["idle"] else f"{gpus['total']}, none idle"))
     if cluster.get("waitingForCapacity"):
         lines.append(_fact("Waiting", _wait(cluster["waitingForCapacity"])))
     stages = _format_stages(cluster["instances"])

@@ -5,7 +5,18 @@ import { maxWebhooks } from '../../../domain/notifications/delivery.ts';
 import type { NewNotification } from '../../../domain/notifications/types.ts';
 import type { Webhook } from '../../../store/notification-port.ts';
 import type { Store } from '../../../store/store.ts';
-import { addWorkspace, atOnce, codeOf, expectOne, startMs, unique, valueOf, type Backend } from '../fixtures.ts';
+import {
+  addWorkspace,
+  aClusterView,
+  atOnce,
+  codeOf,
+  expectOne,
+  opened,
+  startMs,
+  unique,
+  valueOf,
+  type Backend,
+} from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
 const aWebhook = (workspace: string, over: Partial<Webhook> = {}): Webhook => ({
@@ -136,6 +147,29 @@ export function describeNotifications(backend: Backend): void {
       expect([await claim(store, gone, startMs + 9_000), await claim(store, removed, startMs + 9_000)]).toEqual([
         [],
         [],
+      ]);
+    });
+
+    it('of a cluster whose GPUs do nothing are made once, with the view that says so', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number } = await opened(store, slug, { kind: 'cluster' });
+      const project = (by: Store, version: number, idle: number) => {
+        const gpus = { total: 2, idle, sinceMs: idle === 0 ? null : startMs };
+        const view = aClusterView(slug, number, { status: 'starting', gpus });
+        return by.clusters.project({ view, version, nowMs: startMs });
+      };
+      const made = async () =>
+        (await store.notifications.list(slug, { before: null, limit: 9 })).filter(
+          ({ type }) => type === 'cluster.idle_gpu',
+        );
+      await project(store, 1, 0);
+      expect(await made()).toEqual([]);
+      await project(store, 2, 1);
+      await project(other, 3, 2);
+      await project(other, 2, 2);
+      expect(await made()).toMatchObject([
+        { object: `cluster/${number}`, data: { idle: 1, total: 2, name: `cluster-${number}` } },
       ]);
     });
 
