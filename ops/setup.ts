@@ -22,6 +22,8 @@ export interface SetupOptions {
   subnets: readonly string[];
   clientRanges: readonly string[] | null;
   controlPlaneRole: string | null;
+  project: string | null;
+  bucket: string | null;
   /** Where the settings lie; by default where the settings variable says, else in the home. */
   settings?: string | undefined;
   /** Show what would be done. */
@@ -69,7 +71,7 @@ export async function runQuotas(options: QuotaOptions, said: Said): Promise<numb
   return reporting(said, async () => {
     const { setup, settingsPath } = await setupOf(options);
     const { regions, request } = options;
-    const reports = await setup.quotas({ regions, settingsPath, request });
+    const reports = await setup.quotas({ env: options.env, regions, settingsPath, request });
     if (options.format === 'json') said.json(reports);
     else for (const report of reports) said.out(quotaLine(report));
     return 0;
@@ -97,13 +99,13 @@ async function setupOf({
 }
 
 async function inputOf(options: SetupOptions, settingsPath: string): Promise<SetupInput> {
-  const { env, home, name, regions, network, subnets, clientRanges, controlPlaneRole } = options;
+  const { env, home, name, regions, network, subnets, clientRanges, controlPlaneRole, project, bucket } = options;
   if (network === null && subnets.length > 0) {
     const hint = 'Name their VPC with --network.';
     throw new RopewalkError({ code: 'VALIDATION', message: 'Subnets need a network.', hint });
   }
   return {
-    ...{ env, name, regions, clientRanges, controlPlaneRole, settingsPath },
+    ...{ env, name, regions, clientRanges, controlPlaneRole, project, bucket, settingsPath },
     deploymentId: options.deployment ?? (await loadHost(home)).deploymentId,
     network: network === null ? null : { id: network, subnets },
   };

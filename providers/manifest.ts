@@ -179,6 +179,10 @@ export interface SetupInput {
   clientRanges: readonly string[] | null;
   /** Gets the policy of the control plane; null for none. */
   controlPlaneRole: string | null;
+  /** The Google Cloud project; null: that of the settings file or the environment. */
+  project: string | null;
+  /** A bucket for the object store; null for none. */
+  bucket: string | null;
   /** Where the settings are written. */
   settingsPath: string;
 }
@@ -211,6 +215,7 @@ export interface SetupPlan {
 }
 
 export interface QuotaInput {
+  env: Environment;
   regions: readonly string[];
   settingsPath: string;
   /** vCPUs to ask for where the quota is lower; null asks for nothing. */

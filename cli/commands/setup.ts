@@ -1,4 +1,4 @@
-// `ropewalk setup aws`: prepares a cloud account, takes away what it made, and shows quotas.
+// `ropewalk setup aws` and `ropewalk setup gcp`: prepares a cloud account, takes away what it made, and shows quotas.
 import { Command } from 'commander';
 
 import { parseLimit } from '../arguments.ts';
@@ -13,6 +13,8 @@ interface SetupFlags extends FormatFlag {
   subnet?: string[];
   clientRange?: string[];
   controlPlaneRole?: string;
+  project?: string;
+  bucket?: string;
   deployment?: string;
   settings?: string;
   plan?: true;
@@ -25,24 +27,24 @@ interface SetupFlags extends FormatFlag {
 export function setupCommand({ env, home, output }: CliContext, finish: Finish): Command {
   const several = (value: string, before: string[] = []): string[] => [...before, ...value.split(',')];
   return withFormat(new Command('setup'))
-    .description(
-      'Prepare a cloud account: network, security groups, roles, policy, and the settings file. Shows a plan first.',
-    )
-    .argument('<provider>', 'the cloud, for example aws')
+    .description('Prepare a cloud account: network, firewall, roles, and the settings file. Shows a plan first.')
+    .argument('<provider>', 'the cloud: aws or gcp')
     .option(
       '--region <region>',
       'a region; several with commas (default: those of the settings file, else one)',
       several,
     )
-    .option('--name <name>', 'of the role, profile, policy and groups', 'ropewalk')
-    .option('--network <id>', 'use this VPC instead of creating one')
+    .option('--name <name>', 'of what is created', 'ropewalk')
+    .option('--network <id>', 'aws: use this VPC instead of creating one')
     .option('--subnet <id>', 'with --network: use these subnets only, one of each zone', several)
     .option(
       '--client-range <cidr>',
       'from where clients may reach schedulers (default for a new group: everywhere)',
       several,
     )
-    .option('--control-plane-role <name>', 'attach the policy of the control plane to this role')
+    .option('--control-plane-role <name>', 'aws: attach the policy of the control plane to this role')
+    .option('--project <id>', 'gcp: the project (default: that of the settings file, else GOOGLE_CLOUD_PROJECT)')
+    .option('--bucket <name>', 'gcp: a bucket for the object store')
     .option('--deployment <id>', "another deployment than the home's own")
     .option('--settings <path>', 'the settings file to write')
     .option('--plan', 'show what would be done; change nothing')
@@ -66,6 +68,7 @@ export function setupCommand({ env, home, output }: CliContext, finish: Finish):
           subnets: flags.subnet ?? [],
         },
         ...{ clientRanges: flags.clientRange ?? null, controlPlaneRole: flags.controlPlaneRole ?? null },
+        ...{ project: flags.project ?? null, bucket: flags.bucket ?? null },
         ...{ planOnly: flags.plan === true, remove: flags.remove === true, yes: flags.yes === true, ask: askOnStderr },
       };
       finish(await runSetup(options, output));

@@ -99,6 +99,7 @@ const isBroken = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'TimeoutError' || (error instanceof TypeError && 'cause' in error));
 
 function defaultAccessToken(): () => Promise<string> {
-  const auth = new GoogleAuth({ scopes: [scope] });
+  // Without a project, which a bucket does not need, the library would run gcloud to ask for one.
+  const auth = new GoogleAuth({ scopes: [scope], projectId: 'none' });
   return async () => (await auth.getAccessToken()) ?? '';
 }

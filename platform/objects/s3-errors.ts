@@ -50,7 +50,7 @@ const wrongRegion = ({ bucket, region }: Location) => ({
 const sentences: Record<string, (location: Location) => Sentence> = {
   NoSuchBucket: ({ bucket }) => ({
     message: `There is no bucket ${bucket}.`,
-    hint: 'Create it, or correct ROPEWALK_OBJECTS. Ropewalk creates no buckets.',
+    hint: 'Create it, or correct ROPEWALK_OBJECTS. For S3 Ropewalk creates none.',
   }),
   AccessDenied: ({ bucket }) => ({
     message: `The credentials have no right to this request in the bucket ${bucket}.`,

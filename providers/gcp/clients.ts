@@ -32,7 +32,8 @@ export function createGcpClients(
   { project, region }: { project: string; region: string },
   access: GcpAccess,
 ): GcpClients {
-  const options = { fallback: true as const, ...endpointOf(access.endpoint) };
+  // Without a project the library would run gcloud to ask for one.
+  const options = { fallback: true as const, projectId: project, ...endpointOf(access.endpoint) };
   const instances = new InstancesClient(options);
   const { auth } = instances;
   const shared = { ...options, auth };

@@ -27,7 +27,7 @@ export const gcpManifest: ProviderManifest = {
     const path = env[settingsVariable] ?? '';
     return path === '' ? null : configured(readSettings(settingsVariable, path, readGcpRegions), env);
   },
-  setup: null,
+  setup: async () => (await import('./setup/setup.ts')).gcpSetup,
 };
 
 function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): ConfiguredProvider {

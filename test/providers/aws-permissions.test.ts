@@ -118,7 +118,15 @@ describe('the policy of setup', () => {
       {
         ...{ env: { ROPEWALK_NODE_MIRROR: `http://127.0.0.1:${port}` }, home, provider: 'aws', deployment, remove },
         ...{ name: 'ropewalk', regions: [], network: null, subnets: [], clientRanges: null },
-        ...{ controlPlaneRole: null, planOnly: false, yes: true, format: 'table', ask: async () => null },
+        ...{
+          controlPlaneRole: null,
+          project: null,
+          bucket: null,
+          planOnly: false,
+          yes: true,
+          format: 'table',
+          ask: async () => null,
+        },
       },
       { out: add, err: add, json: (value) => add(JSON.stringify(value)) },
     );

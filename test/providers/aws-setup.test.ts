@@ -65,7 +65,15 @@ describe('the setup of an AWS account', () => {
       {
         ...{ env: { ROPEWALK_NODE_MIRROR: `http://127.0.0.1:${port}` }, home, provider: 'aws', deployment },
         ...{ name: 'ropewalk-test', regions: [], network: null, subnets: [], clientRanges: null },
-        ...{ controlPlaneRole: null, planOnly: false, remove: false, yes: true, format: 'table' },
+        ...{
+          controlPlaneRole: null,
+          project: null,
+          bucket: null,
+          planOnly: false,
+          remove: false,
+          yes: true,
+          format: 'table',
+        },
         ask: async () => null,
         ...changes,
       },

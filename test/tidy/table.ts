@@ -43,7 +43,10 @@ export const table: [prefix: string, row: Row][] = [
     { own: /^(store|domain)\/|^platform\/ids\.ts$/, ownTypes: /^contracts\//, packages: /^(node|kysely|pg)$/ },
   ],
   ['providers/gcp/identity.ts', { own: /^(providers|domain)\//, packages: /^(zod|jose)$/ }],
-  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
+  [
+    'providers/',
+    { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*|google-auth-library)$/ },
+  ],
   [
     'platform/replayer.ts',
     { own: /^$/, packages: /^(node|@temporalio\/proto)$/, packageTypes: /^@temporalio\/worker$/ },

@@ -1,12 +1,12 @@
 // `ropewalk setup aws`: plans what an account needs, carries the plan out, and takes it away again.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ProviderSetup, SetupInput, SetupPlan } from '../../manifest.ts';
+import { nodeDownloads } from '../../node-downloads.ts';
 import { whoCalls } from '../caller.ts';
 import { applyNetwork, type PreparedNetwork } from './apply-network.ts';
 import { type Calls, changing, explained, identity, reading } from './calls.ts';
 import { findNetwork } from './find-network.ts';
 import { applyIdentity, findIdentity, roleNamed } from './identity.ts';
-import { nodeDownloads } from './node-downloads.ts';
 import { planIdentity, policyName } from './plan-identity.ts';
 import { planNetwork } from './plan-network.ts';
 import { controlPlanePolicy, instancePolicy } from './policies.ts';
@@ -30,6 +30,7 @@ export const awsSetup: ProviderSetup = {
 };
 
 async function plan(input: SetupInput): Promise<SetupPlan> {
+  refuseForeign(input);
   const regions = regionsOf(input.regions, input.settingsPath);
   const [first = defaultRegion] = regions;
   if (input.network !== null && regions.length > 1) {
@@ -113,6 +114,12 @@ async function planRemoval(input: SetupInput): Promise<SetupPlan> {
     },
     next: isLast ? ['Log groups ropewalk/... stay for their 30 days; service-linked roles stay.'] : [],
   };
+}
+
+function refuseForeign({ project, bucket }: SetupInput): void {
+  if (project === null && bucket === null) return;
+  const message = `${project === null ? '--bucket' : '--project'} is an option of setup gcp.`;
+  throw new RopewalkError({ code: 'VALIDATION', message, hint: 'Leave it away.' });
 }
 
 function nextSteps({ settingsPath, name, controlPlaneRole }: SetupInput, account: string): string[] {

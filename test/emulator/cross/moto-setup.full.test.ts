@@ -36,7 +36,15 @@ async function setup(remove: boolean): Promise<{ code: number; said: string }> {
   const code = await runSetup(
     {
       ...{ env: {}, home, provider: 'aws', deployment: 'dep_moto', name: 'ropewalk', regions: ['us-east-1'] },
-      ...{ network: null, subnets: [], clientRanges: null, controlPlaneRole: null, format: 'table' },
+      ...{
+        network: null,
+        subnets: [],
+        clientRanges: null,
+        controlPlaneRole: null,
+        project: null,
+        bucket: null,
+        format: 'table',
+      },
       ...{ planOnly: false, yes: true, remove, ask: async () => null },
     },
     { out: say, err: say, json: () => undefined },

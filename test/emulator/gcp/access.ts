@@ -1,17 +1,20 @@
 // Who calls, and what the caller may do: IAM as far as the emulated project needs it. A caller is known by its access token. One
 // without an entry is an owner of the project, as the person who sets it up.
 import { GcpError } from './gcp-error.ts';
+import type { Iam } from './iam.ts';
 
 export interface Caller {
   email: string;
-  /** null: every permission. */
-  permissions: ReadonlySet<string> | null;
+  /** null: every permission; `granted`: those that IAM policies give to it. */
+  permissions: ReadonlySet<string> | null | 'granted';
 }
 
 export interface Access {
   /** @throws GcpError 401 without a valid token. */
   callerOf(authorization: string | undefined): Caller;
   /** From now on this token has these permissions; null: all; `revoked`: Google knows it no more. */
+  /** The machine of the control plane has this service account; null: that of an owner of the project. */
+  runAs(email: string | null): void;
   set(token: string, permissions: readonly string[] | null | 'revoked'): void;
   /** Every permission that was ever asked for, by token: the oracle of tests of roles. */
   used(): Record<string, string[]>;
@@ -22,7 +25,8 @@ export interface Access {
 /** Of the metadata server of the machine that the control plane runs on. */
 export const controlPlaneToken = 'emulated-control-plane';
 
-export function createAccess(project: string): Access {
+export function createAccess(project: string, iam: Iam): Access {
+  let account: string | null = null;
   const known = new Map<string, ReadonlySet<string> | null | 'revoked'>();
   const used = new Map<string, Set<string>>();
   return {
@@ -30,10 +34,14 @@ export function createAccess(project: string): Access {
       const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
       if (token === undefined)
         throw new GcpError(401, 'required', 'Request is missing required authentication credential.');
+      if (token === controlPlaneToken && account !== null) return { email: account, permissions: 'granted' };
       const permissions = known.get(token) ?? null;
       if (permissions === 'revoked') throw new GcpError(401, 'authError', 'Invalid Credentials');
       const email = `${token.replace('emulated-', '')}@${project}.iam.gserviceaccount.com`;
       return { email, permissions };
+    },
+    runAs: (email) => {
+      account = email;
     },
     set: (token, permissions) =>
       void known.set(token, permissions === null || permissions === 'revoked' ? permissions : new Set(permissions)),
@@ -41,7 +49,11 @@ export function createAccess(project: string): Access {
     require(caller, permission, resource, refusal = deniedBy(permission, resource)) {
       const seen = used.get(caller.email) ?? new Set();
       used.set(caller.email, seen.add(permission));
-      if (caller.permissions !== null && !caller.permissions.has(permission)) throw refusal(caller);
+      const { email, permissions } = caller;
+      if (permissions === null) return;
+      const isAllowed =
+        permissions === 'granted' ? iam.allows(email, permission, resource) : permissions.has(permission);
+      if (!isAllowed) throw refusal(caller);
     },
   };
 }

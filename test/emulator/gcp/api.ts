@@ -2,7 +2,26 @@
 import { bulkInsert } from './bulk-insert.ts';
 import { parseFilter } from './filter.ts';
 import { GcpError, invalid, notFound } from './gcp-error.ts';
-import { diskOf, firewallOf, instanceOf, linkOf, machineTypeOf, operationOf } from './shapes.ts';
+import {
+  insertFirewall,
+  insertNetwork,
+  insertSubnetwork,
+  networkNamed,
+  patchFirewall,
+  removeFirewall,
+  removeNetwork,
+  removeSubnetwork,
+} from './network.ts';
+import {
+  diskOf,
+  firewallOf,
+  instanceOf,
+  linkOf,
+  machineTypeOf,
+  networkOf,
+  operationOf,
+  subnetworkOf,
+} from './shapes.ts';
 import type { Operation } from './state.ts';
 import { machineTypes } from './types.ts';
 import type { EmulatedProject } from './project.ts';
@@ -28,7 +47,7 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
   const [place = '', kind = '', name = '', verb = ''] =
     scope === 'global' || scope === 'aggregated' ? ['', ...rest] : rest;
   switch (
-    `${at} ${kind}${name === '' ? '' : kind === 'instances' && name === 'bulkInsert' ? ' bulkInsert' : ' *'}${verb === '' ? '' : ` ${verb}`}`
+    `${at} ${kind}${name === '' ? '' : kind === 'instances' && name === 'bulkInsert' ? ' bulkInsert' : ' *'}${verb === '' ? '' : ` ${verb}`}`.trim()
   ) {
     case 'POST regions/* instances bulkInsert':
       return {
@@ -72,12 +91,46 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
           ),
       };
     case 'POST regions/* operations * wait':
+      return { name: 'regionOperations.wait', run: () => waitFor(project, `${scope}/${place}`, name) };
     case 'POST zones/* operations * wait':
-      return { name: 'operations.wait', run: () => waitFor(project, `${scope}/${place}`, name) };
+      return { name: 'zoneOperations.wait', run: () => waitFor(project, `${scope}/${place}`, name) };
     case 'POST global operations * wait':
-      return { name: 'operations.wait', run: () => waitFor(project, 'global', name) };
+      return { name: 'globalOperations.wait', run: () => waitFor(project, 'global', name) };
+    case 'GET regions/*':
+      return { name: 'regions.get', run: () => regionOf(project, place) };
+    case 'GET global networks *':
+      return { name: 'networks.get', run: () => networkOf(project, networkNamed(project, name)) };
+    case 'POST global networks':
+      return { name: 'networks.insert', run: () => operationOf(project, insertNetwork(project, body)) };
+    case 'DELETE global networks *':
+      return { name: 'networks.delete', run: () => operationOf(project, removeNetwork(project, name)) };
+    case 'GET aggregated subnetworks':
+      return {
+        name: 'subnetworks.aggregatedList',
+        run: () =>
+          aggregated(
+            project,
+            'subnetworks',
+            query,
+            [...project.subnetworks.values()].map((each) => ({
+              scope: `regions/${each.region}`,
+              resource: subnetworkOf(project, each),
+            })),
+          ),
+      };
+    case 'POST regions/* subnetworks':
+      return {
+        name: 'subnetworks.insert',
+        run: () => (inRegion(project, place), operationOf(project, insertSubnetwork(project, place, body))),
+      };
+    case 'DELETE regions/* subnetworks *':
+      return { name: 'subnetworks.delete', run: () => operationOf(project, removeSubnetwork(project, place, name)) };
     case 'POST global firewalls':
-      return { name: 'firewalls.insert', run: () => insertFirewall(project, body) };
+      return { name: 'firewalls.insert', run: () => operationOf(project, insertFirewall(project, body)) };
+    case 'GET global firewalls *':
+      return { name: 'firewalls.get', run: () => firewallOf(project, existingFirewall(project, name)) };
+    case 'PATCH global firewalls *':
+      return { name: 'firewalls.patch', run: () => operationOf(project, patchFirewall(project, name, body)) };
     case 'GET global firewalls':
       return {
         name: 'firewalls.list',
@@ -90,14 +143,45 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
           ),
       };
     case 'DELETE global firewalls *':
-      return { name: 'firewalls.delete', run: () => removeFirewall(project, name) };
+      return { name: 'firewalls.delete', run: () => operationOf(project, removeFirewall(project, name)) };
     default:
       throw new GcpError(404, 'notFound', `The emulator has no ${method} ${path}.`);
   }
 }
 
 function inRegion(project: EmulatedProject, region: string): void {
-  if (region !== project.region) throw notFound(`projects/${project.id}/regions/${region}`);
+  if (zonesOf(project, region) === null) throw notFound(`projects/${project.id}/regions/${region}`);
+}
+
+/** Instances are launched in the first region only; the second one is for networks. */
+function zonesOf(project: EmulatedProject, region: string): string[] | null {
+  if (region === project.region) return project.zones;
+  return region === 'europe-west4' ? ['a', 'b', 'c'].map((letter) => `europe-west4-${letter}`) : null;
+}
+
+function regionOf(project: EmulatedProject, region: string): object {
+  inRegion(project, region);
+  const zones = (zonesOf(project, region) ?? []).map((zone) => linkOf(project, `zones/${zone}`));
+  const quotas = [
+    { metric: 'CPUS', limit: 24, usage: 0 },
+    { metric: 'PREEMPTIBLE_CPUS', limit: 0, usage: 0 },
+    { metric: 'NVIDIA_T4_GPUS', limit: 1, usage: 0 },
+    { metric: 'STATIC_ADDRESSES', limit: 8, usage: 0 },
+  ];
+  return {
+    kind: 'compute#region',
+    name: region,
+    status: 'UP',
+    zones,
+    quotas,
+    selfLink: linkOf(project, `regions/${region}`),
+  };
+}
+
+function existingFirewall(project: EmulatedProject, name: string) {
+  const found = project.firewalls.get(name);
+  if (found === undefined) throw notFound(`projects/${project.id}/global/firewalls/${name}`);
+  return found;
 }
 
 /** A new instance can be deleted before reads show it. */
@@ -167,44 +251,4 @@ const doneNow = (project: EmulatedProject, type: string, scope: string, target: 
 function removeDisk(project: EmulatedProject, zone: string, name: string): object {
   if (!project.disks.delete(`${zone}/${name}`)) throw notFound(`projects/${project.id}/zones/${zone}/disks/${name}`);
   return operationOf(project, doneNow(project, 'delete', `zones/${zone}`, `zones/${zone}/disks/${name}`));
-}
-
-function insertFirewall(project: EmulatedProject, body: unknown): object {
-  const value: {
-    name?: string;
-    description?: string;
-    network?: string;
-    sourceRanges?: string[];
-    targetTags?: string[];
-    allowed?: { IPProtocol?: string; ports?: string[] }[];
-  } = typeof body === 'object' && body !== null ? body : {};
-  const { name = '', description = '', network = '', sourceRanges = [], targetTags = [], allowed = [] } = value;
-  if (!/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-    throw invalid(`Invalid value for field 'resource.name': '${name}'.`);
-  if (sourceRanges.length === 0 || allowed.length === 0) throw invalid("Invalid value for field 'resource'.");
-  if (new Set(sourceRanges.map((range) => range.includes(':'))).size > 1)
-    throw invalid('Firewall rules cannot mix IPv4 and IPv6 source ranges.');
-  if (!network.endsWith('global/networks/ropewalk')) throw notFound(network);
-  if (project.firewalls.has(name))
-    throw new GcpError(
-      409,
-      'alreadyExists',
-      `The resource '${linkOf(project, `global/firewalls/${name}`)}' already exists`,
-    );
-  const ports = allowed.flatMap((each) => each.ports ?? []);
-  project.firewalls.set(name, {
-    name,
-    description,
-    network,
-    sourceRanges,
-    targetTags,
-    ports,
-    createdAtMs: project.clock.nowMs(),
-  });
-  return operationOf(project, doneNow(project, 'insert', 'global', `global/firewalls/${name}`));
-}
-
-function removeFirewall(project: EmulatedProject, name: string): object {
-  if (!project.firewalls.delete(name)) throw notFound(`projects/${project.id}/global/firewalls/${name}`);
-  return operationOf(project, doneNow(project, 'delete', 'global', `global/firewalls/${name}`));
 }

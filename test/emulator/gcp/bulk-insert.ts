@@ -113,13 +113,18 @@ function check(project: EmulatedProject, { count, minCount = count, ...wanted }:
     throw invalid('You must specify an instanceTerminationAction with a maxRunDuration.');
   const { seconds = 30 } = scheduling.maxRunDuration ?? {};
   if (seconds < 30 || seconds > 120 * 86_400) throw invalid('maxRunDuration must be 30 seconds to 120 days.');
-  for (const { subnetwork = '' } of networkInterfaces)
-    if (!subnetwork.endsWith(`regions/${project.region}/subnetworks/ropewalk`))
+  for (const { network = '', subnetwork = '' } of networkInterfaces) {
+    const found = project.subnetworks.get(`${project.region}/${subnetwork.split('/').at(-1)}`);
+    if (found === undefined || !subnetwork.includes(`regions/${project.region}/subnetworks/`))
       throw invalid(
         `Invalid value for field 'subnetwork': '${subnetwork}'. The referenced subnetwork resource cannot be found.`,
       );
+    if (network !== '' && !network.endsWith(`global/networks/${found.network}`))
+      throw new GcpError(400, 'wrongSubnetwork', `Subnetwork ${found.name} is not of network ${network}.`);
+  }
   for (const { email } of serviceAccounts)
-    if (email !== serviceAccount) throw invalid(`The resource '${email}' of type 'serviceAccount' was not found.`);
+    if (!project.iam.accounts.has(email))
+      throw invalid(`The resource '${email}' of type 'serviceAccount' was not found.`);
   for (const { machineType, diskType } of shapesOf(wanted)) {
     const type = machineTypes.get(machineType);
     if (type === undefined)
@@ -133,7 +138,7 @@ function check(project: EmulatedProject, { count, minCount = count, ...wanted }:
   if (taken !== undefined) throw new GcpError(409, 'alreadyExists', `The resource '${taken}' already exists`);
 }
 
-/** The one that exists. */
+/** One that exists from the start. */
 export const serviceAccount = 'ropewalk@test-project.iam.gserviceaccount.com';
 
 function shapesOf({

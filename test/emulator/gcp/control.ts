@@ -2,8 +2,10 @@
 import { z } from 'zod';
 
 import { controlPlaneToken } from './access.ts';
+import type { Policy, Role } from './iam.ts';
+import type { Network, Subnetwork } from './network.ts';
 import { isLive, statusAt } from './state.ts';
-import type { Instance } from './state.ts';
+import type { Firewall, Instance } from './state.ts';
 import { createBucket } from './storage.ts';
 import type { LedgerEntry, EmulatedProject } from './project.ts';
 
@@ -32,6 +34,7 @@ export const order = z.discriminatedUnion('op', [
     visibleMs: z.number().optional(),
     pendingMs: z.number().optional(),
     shutdownMs: z.number().optional(),
+    changeMs: z.number().optional(),
   }),
   z.object({ op: z.literal('advance'), ms: z.number().min(0) }),
   z.object({ op: z.literal('mute'), instances: z.number().int().min(0) }),
@@ -43,13 +46,21 @@ export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('plantDisk'), name: z.string(), labels: z.record(z.string(), z.string()) }),
   /** As a person makes one; `keys`: of empty objects in it. */
   z.object({ op: z.literal('bucket'), name: z.string(), keys: z.array(z.string()).default([]) }),
+  z.object({ op: z.literal('plantObject'), bucket: z.string(), key: z.string() }),
+  /** As a person does in the console. */
+  z.object({ op: z.enum(['grant', 'replaceGrants']), on: z.string(), role: z.string(), member: z.string() }),
+  z.object({ op: z.literal('weakenRole'), id: z.string() }),
   /** What the bearer of the token may do from now on; null: everything. */
   z.object({
     op: z.literal('permit'),
     token: z.string().default(controlPlaneToken),
     permissions: z.union([z.array(z.string()), z.null(), z.literal('revoked')]),
   }),
+  /** The service account of the machine of the control plane, whose permissions are those of IAM; null: an owner's. */
+  z.object({ op: z.literal('runAs'), email: z.string().nullable() }),
+  z.object({ op: z.literal('disable'), services: z.array(z.string()) }),
   z.object({ op: z.literal('usedPermissions') }),
+  z.object({ op: z.literal('project') }),
   z.object({ op: z.literal('instances') }),
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
@@ -85,11 +96,12 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
       project.faults.clear();
       return {};
     case 'delays': {
-      const { visibleMs, pendingMs, shutdownMs } = wanted;
+      const { visibleMs, pendingMs, shutdownMs, changeMs } = wanted;
       project.delays = {
         visibleMs: visibleMs ?? project.delays.visibleMs,
         pendingMs: pendingMs ?? project.delays.pendingMs,
         shutdownMs: shutdownMs ?? project.delays.shutdownMs,
+        changeMs: changeMs ?? project.delays.changeMs,
       };
       return {};
     }
@@ -121,9 +133,31 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
     case 'bucket':
       project.buckets.set(wanted.name, createBucket(wanted.name, wanted.keys));
       return {};
+    case 'plantObject': {
+      const empty = { generation: '1', bytes: Buffer.alloc(0), metadata: {} };
+      project.buckets.get(wanted.bucket)?.objects.set(wanted.key, empty);
+      return {};
+    }
+    case 'weakenRole':
+      project.iam.roles.get(wanted.id)?.includedPermissions.splice(0);
+      return {};
+    case 'grant':
+    case 'replaceGrants': {
+      const { bindings } = wanted.op === 'grant' ? project.iam.policyOf(wanted.on) : { bindings: [] };
+      project.iam.setPolicy(wanted.on, { bindings: [...bindings, { role: wanted.role, members: [wanted.member] }] });
+      return {};
+    }
     case 'permit':
       project.access.set(wanted.token, wanted.permissions);
       return {};
+    case 'runAs':
+      project.access.runAs(wanted.email);
+      return {};
+    case 'disable':
+      for (const service of wanted.services) project.disabled.add(service);
+      return {};
+    case 'project':
+      return projectOf(project);
     case 'usedPermissions':
       return project.access.used();
     case 'instances':
@@ -142,6 +176,29 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
       return { token: await sign(known(project, wanted.name), wanted.audience) };
   }
 }
+
+/** What setup makes, as the project has it. */
+export interface SeenProject {
+  networks: Network[];
+  subnetworks: Subnetwork[];
+  firewalls: Firewall[];
+  buckets: string[];
+  accounts: string[];
+  roles: Role[];
+  policies: Record<string, Policy>;
+  disabled: string[];
+}
+
+const projectOf = ({ networks, subnetworks, firewalls, buckets, iam, disabled }: EmulatedProject): SeenProject => ({
+  networks: [...networks.values()],
+  subnetworks: [...subnetworks.values()],
+  firewalls: [...firewalls.values()],
+  buckets: [...buckets.keys()],
+  accounts: [...iam.accounts.keys()],
+  roles: [...iam.roles.values()],
+  policies: Object.fromEntries(iam.policies),
+  disabled: [...disabled],
+});
 
 function setOrDelete<T>(map: Map<string, T>, key: string, value: T | null): object {
   if (value === null) map.delete(key);

@@ -1,7 +1,7 @@
 // The emulated Google Cloud project as its own process, for tests.
 import { startEmulatorProcess } from '../emulator-process.ts';
 import type { MachineOptions } from '../machines.ts';
-import type { Order, SeenInstance, SeenLedger } from './control.ts';
+import type { Order, SeenInstance, SeenLedger, SeenProject } from './control.ts';
 import type { Disk, Firewall } from './state.ts';
 
 export interface GcpEmulator {
@@ -12,6 +12,8 @@ export interface GcpEmulator {
   ledger(): Promise<SeenLedger>;
   resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
+  /** What setup makes. */
+  project(): Promise<SeenProject>;
   /** Every permission that a caller needed so far, by e-mail address. */
   usedPermissions(): Promise<Record<string, string[]>>;
   /** As the instance would get it from its metadata server. */
@@ -29,6 +31,7 @@ export async function startGcpEmulator(options: { machines?: MachineOptions } = 
     ledger: () => ask({ op: 'ledger' }),
     resources: () => ask({ op: 'resources' }),
     counts: () => ask({ op: 'counts' }),
+    project: () => ask({ op: 'project' }),
     usedPermissions: () => ask({ op: 'usedPermissions' }),
     identityToken: async (name, audience) =>
       (await ask<{ token: string }>({ op: 'identityToken', name, audience })).token,

@@ -7,7 +7,10 @@ import type { Faults } from '../faults.ts';
 import { createFaults } from '../faults.ts';
 import { createAccess } from './access.ts';
 import type { Access } from './access.ts';
+import { createIam } from './iam.ts';
+import type { Iam } from './iam.ts';
 import type { LogEntry } from './logging.ts';
+import type { Network, Subnetwork } from './network.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
 import type { Bucket } from './storage.ts';
@@ -31,7 +34,13 @@ export interface EmulatedProject {
   faults: Faults;
   instances: Instance[];
   disks: Map<string, Disk>;
+  networks: Map<string, Network>;
+  /** By `REGION/NAME`. */
+  subnetworks: Map<string, Subnetwork>;
   firewalls: Map<string, Firewall>;
+  /** APIs that are not enabled, e.g. `compute`. */
+  disabled: Set<string>;
+  iam: Iam;
   buckets: Map<string, Bucket>;
   access: Access;
   operations: Operation[];
@@ -39,7 +48,8 @@ export interface EmulatedProject {
   requests: Map<string, string>;
   ledger: LedgerEntry[];
   logs: LogEntry[];
-  delays: { visibleMs: number; pendingMs: number; shutdownMs: number };
+  /** `changeMs`: of networks, subnetworks and rules. */
+  delays: { visibleMs: number; pendingMs: number; shutdownMs: number; changeMs: number };
   /** `machineType/zone/market` -> how many fit at the same time; without an entry there is no bound. */
   capacity: Map<string, number>;
   /** Quota metric, e.g. `CPUS` -> vCPUs at the same time. */
@@ -83,6 +93,7 @@ export function createProject(): EmulatedProject {
     project.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
   };
   const id = 'test-project';
+  const iam = createIam(id, `${existing}@${id}.iam.gserviceaccount.com`);
   const project: EmulatedProject = {
     id,
     region: 'us-central1',
@@ -91,14 +102,23 @@ export function createProject(): EmulatedProject {
     faults: createFaults(clock),
     instances: [],
     disks: new Map(),
+    networks: new Map([[existing, { name: existing, description: '' }]]),
+    subnetworks: new Map([
+      [
+        `us-central1/${existing}`,
+        { ...{ name: existing, region: 'us-central1', network: existing }, cidr: '10.128.0.0/20', description: '' },
+      ],
+    ]),
     firewalls: new Map(),
+    disabled: new Set(),
+    iam,
     buckets: new Map(),
-    access: createAccess(id),
+    access: createAccess(id, iam),
     operations: [],
     requests: new Map(),
     ledger: [],
     logs: [],
-    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0 },
+    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0, changeMs: 0 },
     capacity: new Map(),
     quotas: new Map(),
     poolErrors: new Map(),
@@ -169,6 +189,9 @@ export function createProject(): EmulatedProject {
   };
   return project;
 }
+
+/** Of the network, the subnetwork and the service account that exist from the start. */
+const existing = 'ropewalk';
 
 /** As Google's ids: a positive number of so many digits. */
 export const digits = (length: number): string =>

@@ -9,10 +9,13 @@ import type { MachineOptions } from '../machines.ts';
 import { controlPlaneToken } from './access.ts';
 import { routeOf } from './api.ts';
 import { obey } from './control.ts';
-import { errorBody, GcpError } from './gcp-error.ts';
+import { errorBody, GcpError, serviceDisabled } from './gcp-error.ts';
 import { createSigner } from './identity.ts';
 import { createLogging } from './logging.ts';
 import { createMachines } from './machines.ts';
+import { needsOf } from './needs.ts';
+import type { Need } from './needs.ts';
+import { projectRoute } from './project-api.ts';
 import { storageRoute } from './storage.ts';
 import type { StorageAnswer } from './storage.ts';
 import { createProject } from './project.ts';
@@ -50,6 +53,8 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
       const caller = project.access.callerOf(request.headers.authorization);
       const method = request.method ?? '';
       const contentType = request.headers['content-type'] ?? '';
+      const service = serviceOf(pathname);
+      if (service !== null && project.disabled.has(service)) throw serviceDisabled(service, project.id);
       const stored = storageRoute(project, { method, pathname, query: searchParams, contentType, body: bytes, caller });
       if (stored !== null) {
         const fate = project.faults.next(stored.name);
@@ -59,14 +64,19 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
         return send(response, answer);
       }
       const body: unknown = raw === '' ? null : JSON.parse(raw);
-      const { name, run } = routed(project, logging, {
-        method,
-        pathname,
-        query: searchParams,
-        body,
-      });
+      const prepared = projectRoute(project, { method, pathname, query: searchParams, body });
+      const { name, needs, run } =
+        prepared !== null
+          ? { ...prepared, needs: [prepared.needs] }
+          : routed(project, logging, {
+              method,
+              pathname,
+              query: searchParams,
+              body,
+            });
       const fate = project.faults.next(name);
       if (fate === 'cut') return void request.socket.destroy();
+      for (const { permission, resource } of needs) project.access.require(caller, permission, resource);
       const answer = await run();
       if (fate === 'lose') return void request.socket.destroy();
       json(response, 200, answer);
@@ -92,17 +102,27 @@ function routed(
   project: EmulatedProject,
   logging: (method: string, body: unknown) => object,
   call: { method: string; pathname: string; query: URLSearchParams; body: unknown },
-): { name: string; run: () => Promise<object> | object } {
+): { name: string; needs: Need[]; run: () => Promise<object> | object } {
   const { method, pathname, query, body } = call;
   if (pathname.startsWith('/v2/')) {
     const name = pathname.slice('/v2/'.length);
-    return { name, run: () => logging(name, body) };
+    return { name, needs: needsOf(name, body, project.id), run: () => logging(name, body) };
   }
   const [, id, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
   if (path === undefined) throw new GcpError(404, 'notFound', `The emulator has no ${pathname}.`);
   if (id !== project.id)
     throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${id}'`);
-  return routeOf(project, { method, path, query, body });
+  const route = routeOf(project, { method, path, query, body });
+  return { ...route, needs: needsOf(route.name, body, project.id) };
+}
+
+/** Which API a path is of; null for those that cannot be turned off here. */
+function serviceOf(pathname: string): string | null {
+  if (pathname.startsWith('/compute/')) return 'compute';
+  if (pathname.startsWith('/v2/')) return 'logging';
+  if (/^(\/upload)?\/storage\//.test(pathname)) return 'storage';
+  if (/^\/v1\/projects\/[^/]+:/.test(pathname)) return 'cloudresourcemanager';
+  return /^\/v1\/projects\/[^/]+\/(roles|serviceAccounts)/.test(pathname) ? 'iam' : null;
 }
 
 /** The control plane gets its credentials as on a machine of Google Cloud. */

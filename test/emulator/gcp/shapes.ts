@@ -1,6 +1,7 @@
 // Resources as Google's REST API writes them. Checked against Google's discovery document in cross/.
 import { machineTypes } from './types.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
+import type { Network, Subnetwork } from './network.ts';
 import { statusAt } from './state.ts';
 import type { EmulatedProject } from './project.ts';
 
@@ -107,11 +108,27 @@ export const firewallOf = (project: EmulatedProject, firewall: Firewall): object
   direction: 'INGRESS',
   priority: 1000,
   disabled: false,
-  sourceRanges: firewall.sourceRanges,
+  ...(firewall.sourceRanges.length === 0 ? {} : { sourceRanges: firewall.sourceRanges }),
+  ...(firewall.sourceTags.length === 0 ? {} : { sourceTags: firewall.sourceTags }),
   targetTags: firewall.targetTags,
-  allowed: [{ IPProtocol: 'tcp', ports: firewall.ports }],
+  allowed: [{ IPProtocol: firewall.protocol, ...(firewall.ports.length === 0 ? {} : { ports: firewall.ports }) }],
   creationTimestamp: rfc3339(firewall.createdAtMs),
   selfLink: linkOf(project, `global/firewalls/${firewall.name}`),
+});
+
+export const networkOf = (project: EmulatedProject, { name, description }: Network): object => ({
+  ...{ kind: 'compute#network', name, description, autoCreateSubnetworks: false },
+  selfLink: linkOf(project, `global/networks/${name}`),
+});
+
+export const subnetworkOf = (
+  project: EmulatedProject,
+  { name, region, network, cidr, description }: Subnetwork,
+): object => ({
+  ...{ kind: 'compute#subnetwork', name, description, ipCidrRange: cidr, privateIpGoogleAccess: true },
+  network: linkOf(project, `global/networks/${network}`),
+  region: linkOf(project, `regions/${region}`),
+  selfLink: linkOf(project, `regions/${region}/subnetworks/${name}`),
 });
 
 export const machineTypeOf = (project: EmulatedProject, zone: string, name: string): object => {

@@ -44,7 +44,10 @@ export interface Firewall {
   description: string;
   network: string;
   sourceRanges: string[];
+  sourceTags: string[];
   targetTags: string[];
+  /** `tcp`, or `all`. */
+  protocol: string;
   ports: string[];
   createdAtMs: number;
 }

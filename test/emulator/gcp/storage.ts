@@ -63,6 +63,18 @@ export function storageRoute(project: EmulatedProject, call: StorageCall): Stora
       return { name: 'objects.get', run: () => getObject(project, bucket, object, call) };
     case 'DELETE bucket o *':
       return { name: 'objects.delete', run: () => deleteObject(project, bucket, object, call) };
+    case 'POST':
+      return { name: 'buckets.insert', run: () => insertBucket(project, call) };
+    case 'GET bucket':
+      return { name: 'buckets.get', run: () => getBucket(project, bucket, call) };
+    case 'DELETE bucket':
+      return { name: 'buckets.delete', run: () => deleteBucket(project, bucket, call) };
+    case 'GET bucket iam':
+    case 'PUT bucket iam':
+      return {
+        name: `buckets.${call.method === 'GET' ? 'get' : 'set'}IamPolicy`,
+        run: () => policyOf(project, bucket, call),
+      };
     default:
       throw new GcpError(404, 'notFound', `The emulator has no ${call.method} ${call.pathname}.`);
   }
@@ -172,7 +184,7 @@ function mayOn(
   project.access.require(
     caller,
     permission,
-    `${bucket}/${object}`,
+    `bucket:${bucket}`,
     ({ email }) =>
       new GcpError(
         403,
@@ -180,6 +192,54 @@ function mayOn(
         `${email} does not have ${permission} access to the Google Cloud Storage ${what}. Permission '${permission}' denied on resource (or it may not exist).`,
       ),
   );
+}
+
+function insertBucket(project: EmulatedProject, call: StorageCall): StorageAnswer {
+  const wanted: { name?: string; location?: string; labels?: Record<string, string> } = JSON.parse(
+    call.body.toString(),
+  );
+  const { name = '', location = 'US', labels = {} } = wanted;
+  if (call.query.get('project') !== project.id) throw invalid('Required parameter: project');
+  mayOn(project, call, 'storage.buckets.create', name, '');
+  if (!/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(name)) throw invalid(`Invalid bucket name: '${name}'`);
+  // Names are unique among all projects of Google.
+  if (project.buckets.has(name))
+    throw new GcpError(
+      409,
+      'conflict',
+      'Your previous request to create the named bucket succeeded and you already own it.',
+    );
+  project.buckets.set(name, { ...createBucket(name, []), location, labels });
+  return getBucket(project, name, null);
+}
+
+function getBucket(project: EmulatedProject, bucketName: string, call: StorageCall | null): StorageAnswer {
+  if (call !== null) mayOn(project, call, 'storage.buckets.get', bucketName, '');
+  const { name, location, labels } = existing(project, bucketName);
+  return { status: 200, json: { kind: 'storage#bucket', id: name, name, location: location.toUpperCase(), labels } };
+}
+
+function deleteBucket(project: EmulatedProject, name: string, call: StorageCall): StorageAnswer {
+  mayOn(project, call, 'storage.buckets.delete', name, '');
+  if (existing(project, name).objects.size > 0)
+    throw new GcpError(409, 'conflict', 'The bucket you tried to delete is not empty.');
+  project.buckets.delete(name);
+  project.iam.policies.delete(`bucket:${name}`);
+  return { status: 204 };
+}
+
+function policyOf(project: EmulatedProject, bucket: string, call: StorageCall): StorageAnswer {
+  const isGet = call.method === 'GET';
+  mayOn(project, call, `storage.buckets.${isGet ? 'get' : 'set'}IamPolicy`, bucket, '');
+  existing(project, bucket);
+  const of = `bucket:${bucket}`;
+  if (isGet) return { status: 200, json: { kind: 'storage#policy', ...project.iam.policyOf(of) } };
+  try {
+    return { status: 200, json: project.iam.setPolicy(of, JSON.parse(call.body.toString())) };
+  } catch (error) {
+    if (!(error instanceof GcpError) || error.status !== 409) throw error;
+    throw new GcpError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
+  }
 }
 
 const noObject = (bucket: string, name: string): GcpError =>

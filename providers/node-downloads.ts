@@ -1,19 +1,24 @@
 // Where instances get Node: the version that runs this command, with the checksums that nodejs.org publishes.
-import { RopewalkError } from '../../../domain/errors.ts';
-import type { AwsFile } from '../settings-file.ts';
+import { RopewalkError } from '../domain/errors.ts';
+
+interface Download {
+  url: string;
+  sha256: string;
+}
+export type NodeDownloads = Record<'x86_64' | 'arm64', Download>;
 
 const archives = { x86_64: 'linux-x64', arm64: 'linux-arm64' } as const;
 const withinMs = 20_000;
 
 /** `mirror`: the address under which releases lie, by default that of nodejs.org. */
-export async function nodeDownloads(mirror: string, version = process.version): Promise<AwsFile['node']> {
+export async function nodeDownloads(mirror: string, version = process.version): Promise<NodeDownloads> {
   const url = `${mirror}/${version}/SHASUMS256.txt`;
   const refused = (message: string, cause?: unknown): RopewalkError =>
     new RopewalkError(
       {
         code: 'UNAVAILABLE',
         message: `${url}: ${message}`,
-        hint: 'Set ROPEWALK_NODE_MIRROR to an address with the same files, or write "node" into the settings file (docs/aws.md).',
+        hint: 'Set ROPEWALK_NODE_MIRROR to an address with the same files, or write "node" into the settings file.',
       },
       { cause },
     );
@@ -22,7 +27,7 @@ export async function nodeDownloads(mirror: string, version = process.version): 
   });
   if (!answer.ok) throw refused(`it answered ${answer.status}`);
   const lines = (await answer.text()).split('\n');
-  const of = (archive: string): AwsFile['node']['x86_64'] => {
+  const of = (archive: string): Download => {
     const file = `node-${version}-${archive}.tar.xz`;
     const sha256 = lines.find((line) => line.endsWith(`  ${file}`))?.slice(0, 64);
     if (sha256 === undefined) throw refused(`it does not name ${file}`);

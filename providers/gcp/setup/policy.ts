@@ -1,0 +1,83 @@
+// IAM policies of the project, of a service account and of a bucket. Each is read, changed and written as a whole with its etag, by which
+// Google refuses the write when the policy was changed meanwhile; then it is read again. Bindings with conditions are others' own.
+import { orNull, GoogleRefusal, type Calls } from './calls.ts';
+import { type Binding, emailOf, type Wanted } from './wanted.ts';
+
+interface Policy {
+  version?: number;
+  etag?: string;
+  bindings?: { role: string; members?: string[]; condition?: object }[];
+}
+
+const maxConflicts = 10;
+
+export const hasBinding = ({ bindings = [] }: Policy, { role, member }: Binding): boolean =>
+  bindings.some((each) => each.role === role && each.condition === undefined && (each.members ?? []).includes(member));
+
+export function withBinding(policy: Policy, { role, member }: Binding): Policy {
+  const bindings = [...(policy.bindings ?? [])];
+  const at = bindings.findIndex((each) => each.role === role && each.condition === undefined);
+  const members = [...(bindings[at]?.members ?? []), member];
+  if (at === -1) bindings.push({ role, members });
+  else bindings[at] = { role, members };
+  return { ...policy, bindings };
+}
+
+export function withoutBinding(policy: Policy, { role, member }: Binding): Policy {
+  const bindings = (policy.bindings ?? []).flatMap((each) => {
+    if (each.role !== role || each.condition !== undefined) return [each];
+    const members = (each.members ?? []).filter((other) => other !== member);
+    return members.length === 0 ? [] : [{ ...each, members }];
+  });
+  return { ...policy, bindings };
+}
+
+/** Null when the resource does not exist. */
+export const readPolicy = (calls: Calls, wanted: Wanted, on: Binding['on']): Promise<Policy | null> => {
+  const { project, bucket } = wanted;
+  const options = { options: { requestedPolicyVersion: 3 } };
+  switch (on) {
+    case 'project':
+      return calls.send('cloudresourcemanager', 'POST', `/v1/projects/${project}:getIamPolicy`, options);
+    case 'instance account':
+      return orNull(calls.send('iam', 'POST', `${accountPath(wanted)}:getIamPolicy`, options));
+    case 'bucket':
+      return orNull(calls.send('storage', 'GET', `/storage/v1/b/${bucket}/iam?optionsRequestedPolicyVersion=3`));
+  }
+};
+
+function writePolicy(calls: Calls, wanted: Wanted, on: Binding['on'], policy: Policy): Promise<unknown> {
+  const { project, bucket } = wanted;
+  switch (on) {
+    case 'project':
+      return calls.send('cloudresourcemanager', 'POST', `/v1/projects/${project}:setIamPolicy`, { policy });
+    case 'instance account':
+      return calls.send('iam', 'POST', `${accountPath(wanted)}:setIamPolicy`, { policy });
+    case 'bucket':
+      return calls.send('storage', 'PUT', `/storage/v1/b/${bucket}/iam`, policy);
+  }
+}
+
+const accountPath = (wanted: Wanted): string =>
+  `/v1/projects/${wanted.project}/serviceAccounts/${emailOf(wanted, 'instance')}`;
+
+export async function changeBinding(
+  calls: Calls,
+  wanted: Wanted,
+  binding: Binding,
+  change: 'add' | 'remove',
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const policy = await readPolicy(calls, wanted, binding.on);
+    if (policy === null && change === 'remove') return;
+    if (hasBinding(policy ?? {}, binding) === (change === 'add')) return;
+    const changed = (change === 'add' ? withBinding : withoutBinding)(policy ?? {}, binding);
+    try {
+      await writePolicy(calls, wanted, binding.on, changed);
+      return;
+    } catch (error) {
+      const isConflict = error instanceof GoogleRefusal && (error.status === 409 || error.status === 412);
+      if (!isConflict || attempt === maxConflicts) throw error;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// Takes away what setup made, as far as it still exists. APIs stay enabled, because other software may use them, and so does a bucket
+// with objects. Grants go before the accounts that have them: Google would keep them as grants of a deleted account.
+import { RopewalkError } from '../../../domain/errors.ts';
+import type { SetupStep } from '../../manifest.ts';
+import { deploymentLabel, labelFilter } from '../names.ts';
+import { explained, isMissing, settled, type Calls } from './calls.ts';
+import { changeCompute } from './operations.ts';
+import type { Found } from './plan.ts';
+import { changeBinding } from './policy.ts';
+import { emailOf, roleId, rolesOf, ruleName, ruleRoles, type Wanted } from './wanted.ts';
+
+export interface Removal {
+  step: SetupStep;
+  remove: ((calls: Calls) => Promise<unknown>) | null;
+}
+
+/** `isLast`: no other region of this setup stays. */
+export async function planRemovals(calls: Calls, found: Found, wanted: Wanted, isLast: boolean): Promise<Removal[]> {
+  if (!found.disabled.includes('compute')) await requireNoInstances(calls, wanted);
+  const { project, name } = wanted;
+  const removals: Removal[] = [];
+  const add = (
+    kind: string,
+    label: string,
+    remove: Removal['remove'],
+    region: string | null = null,
+    detail = '',
+  ): void => {
+    const action = remove === null ? 'keep' : 'delete';
+    removals.push({ step: { action, region, kind, name: label, id: null, detail }, remove });
+  };
+  const iam = `/v1/projects/${project}`;
+  if (isLast) {
+    for (const binding of found.bindings) {
+      const label = binding.role.replace(/^projects\/[^/]+\/roles\//, '');
+      const of = binding.member.replace(/@.*/, '');
+      add('grant', label, (to) => changeBinding(to, wanted, binding, 'remove'), null, `of ${of} on ${binding.on}`);
+    }
+    for (const role of ruleRoles) {
+      if (found.rules[role] === null) continue;
+      const path = `global/firewalls/${ruleName(wanted, role)}`;
+      add('firewall rule', ruleName(wanted, role), (to) => changeCompute(to, project, 'DELETE', path));
+    }
+  }
+  for (const { region, cidr } of found.subnets) {
+    if (!wanted.regions.includes(region)) continue;
+    const path = `regions/${region}/subnetworks/${name}`;
+    add('subnetwork', name, (to) => changeCompute(to, project, 'DELETE', path), region, cidr);
+  }
+  if (!isLast) return removals;
+  if (found.hasNetwork) add('network', name, (to) => changeCompute(to, project, 'DELETE', `global/networks/${name}`));
+  const { bucket } = wanted;
+  if (bucket !== null && found.hasBucket) {
+    const path = `/storage/v1/b/${bucket}`;
+    const { items = [] } = await calls.send<{ items?: object[] }>('storage', 'GET', `${path}/o?maxResults=1`);
+    if (items.length > 0) add('bucket', bucket, null, null, 'it has objects and stays');
+    else add('bucket', bucket, (to) => to.send('storage', 'DELETE', path));
+  }
+  for (const role of found.accounts) {
+    const email = emailOf(wanted, role);
+    add('service account', email, (to) => to.send('iam', 'DELETE', `${iam}/serviceAccounts/${email}`));
+  }
+  for (const role of rolesOf(wanted)) {
+    if (found.roles[role] === null || found.roles[role].isDeleted) continue;
+    const path = `${iam}/roles/${roleId(wanted, role)}`;
+    add('custom role', roleId(wanted, role), (to) => to.send('iam', 'DELETE', path));
+  }
+  return removals;
+}
+
+export async function carryOut(
+  calls: Calls,
+  removals: readonly Removal[],
+  onDone: (step: SetupStep) => void,
+): Promise<void> {
+  for (const { step, remove } of removals) {
+    calls.signal.throwIfAborted();
+    if (remove === null) continue;
+    const where = step.region === null ? '' : ` in ${step.region}`;
+    await settled(calls, () => gone(remove(calls))).catch((error: unknown) => {
+      throw explained(`delete ${step.kind} ${step.name}${where}`, error);
+    });
+    onDone(step);
+  }
+}
+
+/** An earlier attempt may have deleted it. */
+async function gone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+async function requireNoInstances(calls: Calls, { project, deploymentId }: Wanted): Promise<void> {
+  const filter = encodeURIComponent(labelFilter(deploymentLabel(deploymentId)));
+  const path = `/compute/v1/projects/${project}/aggregated/instances?filter=${filter}&maxResults=500`;
+  const { items = {} } = await calls.send<{ items?: Record<string, { instances?: { name: string }[] }> }>(
+    'compute',
+    'GET',
+    path,
+  );
+  const names = Object.values(items).flatMap(({ instances = [] }) => instances.map(({ name }) => name));
+  if (names.length === 0) return;
+  throw new RopewalkError({
+    code: 'CONFLICT',
+    message: `The project has instances of this deployment: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', ...' : ''}. Nothing was removed.`,
+    hint: 'Stop its clusters and jobs, or run ropewalk destroy --by-tag, then run this command again.',
+  });
+}
