@@ -5,7 +5,7 @@ import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { budgetRoutes } from './routes/budgets.ts';
-import { costsRoute } from './routes/costs.ts';
+import { costOverTimeRoutes, costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { fileRoutes } from './routes/files.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -34,7 +34,7 @@ function buildDocument(): ApiDocument {
     clusterRoutes,
     { instanceTypesRoute },
     planRoutes,
-    { costsRoute },
+    { costsRoute, ...costOverTimeRoutes },
     budgetRoutes,
     approvalRoutes,
     liveRoutes,

@@ -46,3 +46,7 @@ export type Costs = z.infer<typeof costs>;
 /** Of one job or cluster, since its start; null until it has had an instance. */
 export const ownCost = z.object({ dollars: z.number(), dollarsPerHour: z.number() }).nullable();
 export type OwnCost = z.infer<typeof ownCost>;
+
+/** What a job or cluster had cost, at equal distances of time from its first instance on. */
+export const costOverTime = z.object({ points: z.array(z.object({ at: z.iso.datetime(), dollars: z.number() })) });
+export type CostOverTime = z.infer<typeof costOverTime>;

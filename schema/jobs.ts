@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
 import { maxRetries, maxTasks } from '../domain/job/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
-import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
+import { durationInput, listOf, listQuery, maxCostInput, nameInput, pageQuery, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
 import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
@@ -217,6 +217,22 @@ export const jobPage = z.object({ items: z.array(job), next: z.string().nullable
 export type JobPage = z.infer<typeof jobPage>;
 export const taskPage = z.object({ items: z.array(task), next: z.string().nullable() });
 export type TaskPage = z.infer<typeof taskPage>;
+
+export const tasksQuery = pageQuery.extend({
+  /** Only tasks in these states, with commas between them. */
+  state: listOf(taskState).optional(),
+});
+export type TasksQuery = z.output<typeof tasksQuery>;
+
+/** All tasks of a job, in the order of their index, in little room. */
+export const taskStates = z.object({
+  total: count,
+  /** Tasks of the same state that follow each other. */
+  runs: z.array(z.object({ state: taskState, count })),
+  /** How long tasks took whose attempt has started and ended; `toMs` belongs to the next class. */
+  durations: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),
+});
+export type TaskStates = z.infer<typeof taskStates>;
 
 export const logsQuery = z.object({
   /** Array syntax: only these task ids. */

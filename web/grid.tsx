@@ -1,14 +1,19 @@
-// A cell for each task of a job, coloured by its state. On a canvas: a hundred thousand elements would be too slow.
+// A cell for each task of a job, coloured by its state. On a canvas: a hundred thousand elements would be too slow. A click on a cell
+// leads to its task in the table, which the keyboard reaches by the number of the first task.
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { Task } from '../schema/jobs.ts';
+import type { TaskStates } from '../schema/jobs.ts';
+import { counted, toneOf } from './task-states.ts';
 
-const gap = 1;
+type Runs = TaskStates['runs'];
 
-export function Grid({ tasks, total }: { tasks: readonly Task[]; total: number }) {
+/** More cells than this are more than a page has pixels for. */
+const maxCells = 100_000;
+
+export function Grid({ runs, total, onChoose }: { runs: Runs; total: number; onChoose: (index: number) => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const draw = (): void => drawCells(canvas.current, tasks);
+    const draw = (): void => drawCells(canvas.current, runs, Math.min(total, maxCells));
     draw();
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', draw);
@@ -17,43 +22,49 @@ export function Grid({ tasks, total }: { tasks: readonly Task[]; total: number }
       dark.removeEventListener('change', draw);
       window.removeEventListener('resize', draw);
     };
-  }, [tasks]);
-  const counts = new Map<string, number>();
-  for (const { state } of tasks) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const label = `Tasks by state: ${[...counts].map(([state, count]) => `${count} ${state}`).join(', ')}`;
+  }, [runs, total]);
+  const choose = ({ offsetX, offsetY }: MouseEvent): void => {
+    const { across, step } = layoutOf(canvas.current?.clientWidth ?? 0, Math.min(total, maxCells));
+    const index = Math.floor(offsetY / step) * across + Math.min(across - 1, Math.floor(offsetX / step));
+    if (index < total) onChoose(index);
+  };
+  const label = `Tasks by state: ${[...counted(runs)].map(([state, count]) => `${count} ${state}`).join(', ')}`;
   return (
     <>
-      <canvas class="grid" ref={canvas} role="img" aria-label={label} />
-      {tasks.length < total && (
+      <canvas class="grid" ref={canvas} role="img" aria-label={label} onClick={choose} />
+      {total > maxCells && (
         <p>
-          The first {tasks.length} of {total} tasks.
+          The first {maxCells} of {total} tasks.
         </p>
       )}
     </>
   );
 }
 
-function drawCells(canvas: HTMLCanvasElement | null, tasks: readonly Task[]): void {
+/** Cells get smaller as there are more of them; the smallest ones have no gap. */
+function layoutOf(width: number, total: number): { size: number; step: number; across: number } {
+  const size = Math.max(2, Math.min(14, Math.floor(Math.sqrt((width * 260) / Math.max(total, 1)))));
+  const step = size > 2 ? size + 1 : size;
+  return { size, step, across: Math.max(1, Math.floor(width / step)) };
+}
+
+function drawCells(canvas: HTMLCanvasElement | null, runs: Runs, total: number): void {
   const context = canvas?.getContext('2d') ?? null;
-  if (canvas === null || context === null || tasks.length === 0) return;
+  if (canvas === null || context === null || total === 0) return;
   const width = canvas.clientWidth;
-  const size = Math.max(3, Math.min(14, Math.floor(Math.sqrt((width * 260) / tasks.length))));
-  const across = Math.max(1, Math.floor(width / (size + gap)));
-  const height = Math.ceil(tasks.length / across) * (size + gap);
+  const { size, step, across } = layoutOf(width, total);
+  const height = Math.ceil(total / across) * step;
   const scale = window.devicePixelRatio;
   canvas.width = width * scale;
   canvas.height = height * scale;
   canvas.style.height = `${height}px`;
   context.scale(scale, scale);
   const style = getComputedStyle(canvas);
-  for (const [at, { state }] of tasks.entries()) {
+  let at = 0;
+  for (const { state, count } of runs) {
     context.fillStyle = style.getPropertyValue(`--${toneOf(state)}`);
-    context.fillRect((at % across) * (size + gap), Math.floor(at / across) * (size + gap), size, size);
+    for (const end = Math.min(at + count, total); at < end; at += 1) {
+      context.fillRect((at % across) * step, Math.floor(at / across) * step, size, size);
+    }
   }
-}
-
-function toneOf(state: Task['state']): string {
-  if (state === 'done') return 'good';
-  if (state === 'error' || state === 'unknown') return 'bad';
-  return state === 'running' || state === 'assigned' ? 'busy' : 'idle';
 }

@@ -1,7 +1,9 @@
 // What was spent, over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
-import { costs, costsQuery } from '../../schema/costs.ts';
+import { numberParam } from '../../schema/common.ts';
+import { costOverTime, costs, costsQuery } from '../../schema/costs.ts';
+import { readClusterCosts, readJobCosts } from '../../services/costs/over-time.ts';
 import { readCosts } from '../../services/costs/read.ts';
 import { contextOf, type App } from './app.ts';
 import { json, problems, tokenSecurity } from './schemas.ts';
@@ -17,6 +19,36 @@ export const costsRoute = createRoute({
   responses: { 200: json(costs.openapi('Costs'), 'Approximate: list prices, and spot prices at launch.'), ...problems },
 });
 
+const overTime = costOverTime.openapi('CostOverTime');
+const ofOne = {
+  tags: ['costs'],
+  security: tokenSecurity,
+  method: 'get' as const,
+  request: { params: numberParam },
+  responses: { 200: json(overTime, 'At equal distances of time, since its first instance.'), ...problems },
+};
+
+export const costOverTimeRoutes = {
+  job: createRoute({
+    ...ofOne,
+    path: '/v1/jobs/{number}/costs',
+    operationId: 'readJobCosts',
+    summary: 'What a job has cost, over time',
+  }),
+  cluster: createRoute({
+    ...ofOne,
+    path: '/v1/clusters/{number}/costs',
+    operationId: 'readClusterCosts',
+    summary: 'What a cluster has cost, over time',
+  }),
+};
+
 export function mountCosts(app: App): void {
   app.openapi(costsRoute, async (c) => c.json(await readCosts(contextOf(c, c.var.actor), c.req.valid('query')), 200));
+  app.openapi(costOverTimeRoutes.job, async (c) =>
+    c.json(await readJobCosts(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
+  app.openapi(costOverTimeRoutes.cluster, async (c) =>
+    c.json(await readClusterCosts(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
 }

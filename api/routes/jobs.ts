@@ -1,8 +1,8 @@
 // Jobs over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
-import { numberParam, pageQuery } from '../../schema/common.ts';
-import { eventsQuery, listJobsQuery, logsQuery } from '../../schema/jobs.ts';
+import { numberParam } from '../../schema/common.ts';
+import { eventsQuery, listJobsQuery, logsQuery, tasksQuery, taskStates } from '../../schema/jobs.ts';
 import { cancelJob, cancelTasksOfJob } from '../../services/jobs/cancel.ts';
 import { createJob } from '../../services/jobs/create.ts';
 import { readJobEvents } from '../../services/jobs/events.ts';
@@ -10,7 +10,7 @@ import { getJob } from '../../services/jobs/get.ts';
 import { listJobs } from '../../services/jobs/list.ts';
 import { retryJob } from '../../services/jobs/retry.ts';
 import { readLogs } from '../../services/jobs/logs.ts';
-import { listTasks } from '../../services/jobs/tasks.ts';
+import { listTasks, readTaskStates } from '../../services/jobs/tasks.ts';
 import { explainJobNow } from '../../services/why.ts';
 import { answerLines } from './answer-lines.ts';
 import { contextOf, type App } from './app.ts';
@@ -56,8 +56,17 @@ export const jobRoutes = {
     path: '/v1/jobs/{number}/tasks',
     operationId: 'listTasks',
     summary: "A job's tasks, in the order of their index",
-    request: { params: numberParam, query: pageQuery },
+    request: { params: numberParam, query: tasksQuery },
     responses: { 200: json(named.taskPage, 'A page of tasks.'), ...problems },
+  }),
+  taskStates: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/jobs/{number}/task-states',
+    operationId: 'readTaskStates',
+    summary: "The states of all of a job's tasks, run-length coded, and a histogram of their durations",
+    request: { params: numberParam },
+    responses: { 200: json(taskStates.openapi('TaskStates'), 'Their states.'), ...problems },
   }),
   logs: createRoute({
     ...common,
@@ -137,6 +146,9 @@ export function mountJobs(app: App): void {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
     return c.json(await listTasks(contextOf(c, c.var.actor), input), 200);
   });
+  app.openapi(jobRoutes.taskStates, async (c) =>
+    c.json(await readTaskStates(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
   app.openapi(jobRoutes.logs, async (c) => {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
     return answerLines(c, input.follow, (how) => readLogs(contextOf(c, c.var.actor), { ...input, ...how }));

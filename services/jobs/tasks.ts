@@ -3,7 +3,8 @@
 import { parseArray } from '../../domain/job/array.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
 import { taskPageSize } from '../../domain/job/limits.ts';
-import type { Task, TaskPage } from '../../schema/jobs.ts';
+import { classifyDurations } from '../../domain/job/task-durations.ts';
+import type { Task, TaskPage, TasksQuery, TaskStates } from '../../schema/jobs.ts';
 import { jobMessages, jobWorkflowId, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -12,28 +13,66 @@ import { parseCursor } from '../list-query.ts';
 import { timeOrNull } from '../to-wire.ts';
 import type { Viewed } from '../views.ts';
 
+/** With `states`, only tasks in one of them: more of the job is read for a page. */
 export async function listTasks(
   { deps, actor }: Context,
-  { number, limit, after }: { number: number; limit: number; after?: string | undefined },
+  { number, limit, after, state: states }: { number: number; limit: number } & Partial<TasksQuery>,
 ): Promise<TaskPage> {
+  const seen = await findJob({ deps, actor }, number);
+  const { total } = seen.view.tasks;
+  const items: Task[] = [];
+  let from = (parseCursor(after) ?? -1) + 1;
+  while (from < total && items.length < limit) {
+    const end = Math.min(from + (states === undefined ? limit - items.length : windowSize), total);
+    const read = await readTasks(deps, seen, from, end);
+    const chosen = states === undefined ? read : read.filter(({ state }) => states.includes(state));
+    const taken = chosen.slice(0, limit - items.length);
+    items.push(...taken);
+    from = taken.length < chosen.length ? (taken.at(-1)?.index ?? from) + 1 : end;
+  }
+  return { items, next: from < total ? String(from - 1) : null };
+}
+
+/** The state of every task, as runs of equal states, and how long those took that have ended. */
+export async function readTaskStates({ deps, actor }: Context, { number }: { number: number }): Promise<TaskStates> {
+  const seen = await findJob({ deps, actor }, number);
+  const { total } = seen.view.tasks;
+  const runs: TaskStates['runs'] = [];
+  const durations: number[] = [];
+  for (let from = 0; from < total; from += windowSize) {
+    for (const task of await readTasks(deps, seen, from, Math.min(from + windowSize, total))) {
+      const last = runs.at(-1);
+      if (last?.state === task.state) last.count += 1;
+      else runs.push({ state: task.state, count: 1 });
+      const { startedAt, endedAt } = task;
+      if (startedAt !== null && endedAt !== null) durations.push(Date.parse(endedAt) - Date.parse(startedAt));
+    }
+  }
+  return { total, runs, durations: classifyDurations(durations) };
+}
+
+/** Tasks of one query of the workflow: some 500 kB while all are open, a quarter of what Temporal lets an answer have. */
+const windowSize = 5_000;
+
+async function findJob({ deps, actor }: Pick<Context, 'deps' | 'actor'>, number: number): Promise<Viewed<JobView>> {
   requireScope(actor, 'read');
   const seen = await deps.views.job(actor.workspace, number);
-  const { view, record } = seen;
-  requireCreator(actor, 'Job', record, 'may see its tasks');
-  const from = (parseCursor(after) ?? -1) + 1;
-  const end = Math.min(from + limit, view.tasks.total);
-  if (from >= end) return { items: [], next: null };
+  requireCreator(actor, 'Job', seen.record, 'may see its tasks');
+  return seen;
+}
 
+async function readTasks(deps: Deps, seen: Viewed<JobView>, from: number, end: number): Promise<Task[]> {
+  const { view } = seen;
   const window = await readWindow(deps, seen, from, end - from);
   const wanted = Array.from({ length: end - from }, (_, offset) => from + offset);
   const inHand = new Map(window.page.map((record) => [record.task, record]));
   const open = new Map(window.open.map((task) => [task.index, task]));
   const archived = await deps.taskRecords.find(
-    { workspace: view.workspace, number, pages: window.pagesWritten },
+    { workspace: view.workspace, number: view.number, pages: window.pagesWritten },
     wanted.filter((index) => !inHand.has(index) && !open.has(index)),
   );
   const array = parseArray(view.array);
-  const items = wanted.map((index): Task => {
+  return wanted.map((index): Task => {
     const ended = inHand.get(index) ?? archived.records.get(index);
     const place = { id: array.idAt(index), index };
     if (ended !== undefined) return { ...place, ...endedTask(ended) };
@@ -41,7 +80,6 @@ export async function listTasks(
     if (task !== undefined) return { ...place, ...openTask(task) };
     return { ...place, ...(archived.unreadablePages > 0 ? unknown : neverRun(window)) };
   });
-  return { items, next: end < view.tasks.total ? String(end - 1) : null };
 }
 
 interface Window extends Pick<OpenTasks, 'pagesWritten' | 'page' | 'open'> {

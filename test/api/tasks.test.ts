@@ -37,6 +37,35 @@ describe('reading tasks', () => {
     );
   });
 
+  it('gives the states of 12,000 tasks as runs, and pages of the tasks in one state', async () => {
+    const api = await createTestApi();
+    const total = 12_000;
+    const number = await api.submit({ ntasks: total });
+    const job = api.workflows.jobs.get(number);
+    if (job === undefined) throw new Error('no job');
+    for (const task of [0, 1, 2, 5_999, 6_000, 11_999]) endTask(job, task);
+    const answer = await api.call('GET', `/v1/jobs/${number}/task-states`);
+    const { runs, durations, ...rest } = await answer.json();
+    expect(rest).toEqual({ total });
+    expect(runs).toEqual([
+      { state: 'done', count: 3 },
+      { state: 'pending', count: 5_996 },
+      { state: 'done', count: 2 },
+      { state: 'pending', count: 5_998 },
+      { state: 'done', count: 1 },
+    ]);
+    expect(durations.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(6);
+    const read = async (query: string) => (await api.call('GET', `/v1/jobs/${number}/tasks?${query}`)).json();
+    const indices = (page: { items: { index: number }[] }) => page.items.map(({ index }) => index);
+    const first = await read('state=done,error&limit=4');
+    expect([indices(first), first.next]).toEqual([[0, 1, 2, 5_999], '5999']);
+    const second = await read(`state=done,error&limit=4&after=${first.next}`);
+    expect([indices(second), second.next]).toEqual([[6_000, 11_999], null]);
+    expect(indices(await read('state=pending&limit=2&after=5000'))).toEqual([5_001, 5_002]);
+    expect(await read('state=running')).toEqual({ items: [], next: null });
+    expect((await read('state=gone')).error).toMatchObject({ code: 'VALIDATION', field: 'state.0' });
+  });
+
   it.each(['that still ends', 'that has ended, without Temporal'])(
     'shows tasks that never ran as cancelled, with the reason, in a job %s',
     async (when) => {

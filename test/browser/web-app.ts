@@ -114,11 +114,12 @@ export function useWebApp(createApi: (options: { bundle: WebBundle; origin: stri
         await page.evaluate(await readFile(axeFile, 'utf8'));
         const violations = await page.evaluate(runAxe);
         expect({ name, colorScheme, violations }).toEqual({ name, colorScheme, violations: [] });
-        if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`) });
+        if (shots !== undefined)
+          await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`), fullPage: true });
       }
       await page.setViewportSize({ width: 375, height: 740 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
-      if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-phone.png`) });
+      if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-phone.png`), fullPage: true });
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: 'light' });
     },

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { addEvent } from '../../domain/cluster/notes.ts';
+import { recordTask } from '../../domain/job/rules.ts';
 import { createTestApi, launch } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { hasChromium } from './chromium.ts';
@@ -94,13 +95,72 @@ describe.runIf(hasChromium)('the web application', () => {
     await accessible('jobs');
     await app.page.getByRole('link', { name: 'numbers' }).click();
     await app.page.getByRole('img', { name: 'Tasks by state: 300 pending' }).waitFor();
-    expect(await app.page.getByRole('row').count()).toBeGreaterThan(100);
+    const rows = app.page.getByRole('table', { name: 'Tasks', exact: true }).getByRole('row');
+    await eventually(async () => (await rows.count()) === 101);
+    await app.page.getByRole('button', { name: 'Show more' }).click();
+    await eventually(async () => (await rows.count()) === 201);
     await app.page.getByLabel('Task state').selectOption('done');
-    expect(await app.page.getByRole('table', { name: 'Tasks' }).getByRole('row').count()).toBe(1);
+    await app.page.getByText('No task is in this state.').waitFor();
+    await app.page.getByLabel('Task state').selectOption('');
+    await app.page.getByLabel('From place').press('ControlOrMeta+A');
+    await app.page.getByLabel('From place').pressSequentially('299');
+    await app.page.getByLabel('From place').press('Enter');
+    await eventually(async () => (await rows.count()) === 2);
     await accessible('job');
     await app.page.getByRole('button', { name: 'Cancel' }).click();
     await app.page.getByRole('button', { name: 'Yes, cancel' }).click();
     await app.page.locator('.title .state', { hasText: 'cancelled' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows 20,000 tasks with a cell for each and how long they took, and finds the task of a cell', async () => {
+    const number = await app.api.submit({ name: 'many', command: ['true'], ntasks: 20_000 });
+    const job = app.api.workflows.jobs.get(number);
+    if (job === undefined) throw new Error('no job');
+    const nowMs = app.api.now();
+    for (let task = 0; task < 9_000; task += 1) {
+      const state = task % 7 === 0 ? 'error' : 'done';
+      const ran = { attempt: 1, exitCode: state === 'done' ? 0 : 1, signal: null, instance: 'i_a', reason: null };
+      const startedAtMs = nowMs - 100_000;
+      const endedAtMs = startedAtMs + 20_000 + ((task * 37) % 15_000);
+      recordTask(job, { task, state, ...ran, startedAtMs, endedAtMs });
+    }
+    await signIn();
+    await app.page.goto(`/jobs/${number}`);
+    const grid = app.page.getByRole('img', { name: 'Tasks by state: 1286 error, 7714 done, 11000 pending' });
+    await grid.waitFor();
+    await app.page.getByRole('cell', { name: '20 s to 21 s' }).waitFor();
+    await accessible('job-of-20000');
+    await grid.click({ position: { x: 1, y: 1 } });
+    expect(await app.page.getByLabel('From place').inputValue()).toBe('0');
+    const { width = 0, height = 0 } = (await grid.boundingBox()) ?? {};
+    await grid.click({ position: { x: Math.floor(width / 2), y: Math.floor(height / 2) } });
+    const from = Number(await app.page.getByLabel('From place').inputValue());
+    expect(from).toBeGreaterThan(5_000);
+    await app.page
+      .getByRole('table', { name: 'Tasks', exact: true })
+      .getByText(String(from), { exact: true })
+      .waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('draws a million tasks that alternate, which no job of today has, as far as there is room for them', async () => {
+    const number = await app.api.submit({ ntasks: 3 });
+    const runs = Array.from({ length: 500_000 }, (_, at) => [
+      { state: 'done', count: 1 },
+      { state: at % 9 === 0 ? 'error' : 'running', count: 1 },
+    ]).flat();
+    await signIn();
+    await app.page.route('**/task-states', (route) =>
+      route.fulfill({ json: { total: 1_000_000, runs, durations: [] } }),
+    );
+    await app.page.goto(`/jobs/${number}`);
+    await app.page.getByText('The first 100000 of 1000000 tasks.').waitFor();
+    const canvas = app.page.locator('canvas.grid');
+    const height = await canvas.evaluate((element) => element.clientHeight);
+    expect([height > 100, height < 1_000]).toEqual([true, true]);
+    await app.page.getByLabel('Task state').selectOption('pending');
+    await app.page.getByRole('cell', { name: 'pending' }).first().waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -122,6 +182,9 @@ describe.runIf(hasChromium)('the web application', () => {
     await app.page.getByRole('combobox', { name: 'By' }).selectOption('tag');
     await app.page.getByText(`team=${hostile}`).waitFor();
     expect(await app.page.title()).toBe('Spend · Ropewalk');
+    await app.page.goto(`/clusters/${number}`);
+    await app.page.getByRole('img', { name: /^Approx cloud cost from .*: \$14\.40$/ }).waitFor();
+    await accessible('cluster-cost');
   });
 
   it('shows hostile texts as texts', async () => {

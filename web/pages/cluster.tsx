@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import type { Cluster, DashboardLink } from '../../schema/clusters.ts';
+import { CostChart } from '../cost-chart.tsx';
 import { cost, dollars, span, time } from '../format.ts';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
@@ -41,6 +42,9 @@ export function ClusterPage({ session, number }: { session: Session; number: num
       <h2>Instances</h2>
       <Bar parts={countStates(cluster)} label="Instances by state" />
       <Stages instances={cluster.instances} createdAt={cluster.createdAt} />
+      {cluster.withheld !== true && (
+        <CostChart session={session} path={`/v1/clusters/${number}/costs`} cost={cluster.cost ?? null} />
+      )}
       {cluster.failures.length > 0 && (
         <>
           <h2>Failures</h2>

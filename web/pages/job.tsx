@@ -1,24 +1,25 @@
 // One job: its progress, a cell for each task, its tasks, what it printed, and its end.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import type { Job, Task, TaskPage } from '../../schema/jobs.ts';
+import type { Job } from '../../schema/jobs.ts';
 import { cost, span, time } from '../format.ts';
+import { CostChart } from '../cost-chart.tsx';
 import { Grid } from '../grid.tsx';
+import { Histogram } from '../histogram.tsx';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
 import { Act, Bar, Facts, State, Table, Title } from '../parts.tsx';
 import { call, mayWrite, type Session } from '../session.ts';
+import { useTaskStates } from '../task-states.ts';
+import { TaskTable } from '../task-table.tsx';
 
-const states = ['pending', 'assigned', 'running', 'done', 'error', 'cancelled'] as const;
 const barOrder = ['done', 'error', 'cancelled', 'running', 'assigned', 'pending'] as const;
-/** Tasks that the page reads; the command line has all. */
-const maxTasks = 10_000;
-const rowsAtOnce = 100;
 
 export function JobPage({ session, number }: { session: Session; number: number }) {
   const { value: job, state, problem } = useLive<Job>(session, `/v1/live/jobs/${number}?follow=true`);
-  const tasks = useTasks(session, job);
+  const tasks = useTaskStates(session, job);
+  const [from, setFrom] = useState(0);
   if (job === null) {
     return (
       <>
@@ -27,6 +28,10 @@ export function JobPage({ session, number }: { session: Session; number: number 
       </>
     );
   }
+  const chooseTask = (index: number): void => {
+    setFrom(index);
+    document.getElementById('tasks')?.scrollIntoView();
+  };
   const parts = barOrder.map((each) => ({ state: each, count: job.tasks[each] }));
   return (
     <>
@@ -54,7 +59,11 @@ export function JobPage({ session, number }: { session: Session; number: number 
       )}
       <h2>Progress</h2>
       <Bar parts={parts} label={`${job.tasks.done} of ${job.tasks.total} tasks are done`} />
-      {tasks.length > 0 && <Grid tasks={tasks} total={job.tasks.total} />}
+      {tasks !== null && <Grid runs={tasks.runs} total={tasks.total} onChoose={chooseTask} />}
+      {tasks !== null && <Histogram classes={tasks.durations} />}
+      {job.withheld !== true && (
+        <CostChart session={session} path={`/v1/jobs/${number}/costs`} cost={job.cost ?? null} />
+      )}
       {job.recentErrors.length > 0 && (
         <>
           <h2>Newest errors</h2>
@@ -65,76 +74,12 @@ export function JobPage({ session, number }: { session: Session; number: number 
           />
         </>
       )}
-      {tasks.length > 0 && <Tasks tasks={tasks} />}
+      {tasks !== null && (
+        <TaskTable session={session} number={number} total={tasks.total} from={from} onFrom={setFrom} changes={tasks} />
+      )}
       {job.withheld !== true && <Logs session={session} path={`/v1/jobs/${number}/logs`} />}
     </>
   );
-}
-
-function Tasks({ tasks }: { tasks: readonly Task[] }) {
-  const [only, setOnly] = useState('');
-  const [shown, setShown] = useState(rowsAtOnce);
-  const chosen = only === '' ? tasks : tasks.filter(({ state }) => state === only);
-  const rows = chosen
-    .slice(0, shown)
-    .map((task) => [
-      task.id,
-      <State state={task.state} />,
-      task.attempt === 0 ? '' : task.attempt,
-      task.exitCode ?? task.signal ?? '',
-      time(task.startedAt),
-      span(task.startedAt, task.endedAt),
-      <code>{task.instance ?? ''}</code>,
-      task.reason ?? '',
-    ]);
-  return (
-    <>
-      <h2>Tasks</h2>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Task state
-          <select value={only} onChange={(event) => setOnly(event.currentTarget.value)}>
-            <option value="">all</option>
-            {states.map((state) => (
-              <option key={state}>{state}</option>
-            ))}
-          </select>
-        </label>
-      </form>
-      <Table
-        caption="Tasks"
-        columns={['Task', 'State', 'Attempt', 'Exit', 'Started', 'Time', 'Instance', 'Reason']}
-        rows={rows}
-      />
-      {chosen.length > shown && <button onClick={() => setShown(shown + rowsAtOnce)}>Show more</button>}
-    </>
-  );
-}
-
-/** Read again when the job's counts have changed, one page after the other. */
-function useTasks(session: Session, job: Job | null): Task[] {
-  const [tasks, setTasks] = useState<Task[]>([]);
-  const counts = job === null || job.withheld === true ? '' : JSON.stringify(job.tasks);
-  useEffect(() => {
-    if (job === null || counts === '') return;
-    let isLeft = false;
-    const read = async (): Promise<void> => {
-      const found: Task[] = [];
-      let after = '';
-      do {
-        const path = `/v1/jobs/${job.number}/tasks?limit=1000${after === '' ? '' : `&after=${after}`}`;
-        const page = await call<TaskPage>(session, 'GET', path);
-        found.push(...page.items);
-        after = page.next ?? '';
-      } while (after !== '' && found.length < maxTasks && !isLeft);
-      if (!isLeft) setTasks(found);
-    };
-    read().catch(() => undefined);
-    return () => {
-      isLeft = true;
-    };
-  }, [job?.number, counts]);
-  return tasks;
 }
 
 const factsOf = (job: Job): Parameters<typeof Facts>[0]['facts'] => [

@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { Costs } from '../../schema/costs.ts';
+import { useChart } from '../chart.ts';
 import { dollars, time } from '../format.ts';
 import { Facts, Table, Title } from '../parts.tsx';
 import { call, type Session } from '../session.ts';
@@ -72,23 +73,7 @@ function Spent({ costs, days }: { costs: Costs; days: Costs }) {
 
 function DayChart({ days }: { days: Costs }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const root = place.current;
-    if (root === null || days.items.length === 0) return;
-    let chart = draw(root, days);
-    const drawAgain = (): void => {
-      chart.destroy();
-      chart = draw(root, days);
-    };
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    dark.addEventListener('change', drawAgain);
-    window.addEventListener('resize', drawAgain);
-    return () => {
-      dark.removeEventListener('change', drawAgain);
-      window.removeEventListener('resize', drawAgain);
-      chart.destroy();
-    };
-  }, [days]);
+  useChart(place, days.items, draw);
   if (days.items.length === 0) return null;
   const label = `Cost by day: ${days.items.map((each) => `${each.key} ${dollars(each.dollars)}`).join(', ')}`;
   return <div class="chart" ref={place} role="img" aria-label={label} />;
@@ -98,7 +83,7 @@ const daySeconds = 86_400;
 const dayText = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 /** On a canvas: its colours are those of the moment. */
-function draw(root: HTMLElement, { items }: Costs): uPlot {
+function draw(root: HTMLElement, items: Costs['items']): uPlot {
   const style = getComputedStyle(root);
   const [ink, line] = [style.getPropertyValue('--muted'), style.getPropertyValue('--line')];
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };

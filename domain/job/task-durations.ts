@@ -1,0 +1,53 @@
+// How long tasks took, in classes for a histogram.
+
+export interface DurationClass {
+  fromMs: number;
+  /** The last class includes it. */
+  toMs: number;
+  count: number;
+}
+
+/** Classes of equal width; where the longest is far longer than the shortest, steps of 1, 2 and 5 of each power of ten. */
+export function classifyDurations(durationsMs: readonly number[]): DurationClass[] {
+  if (durationsMs.length === 0) return [];
+  let [shortest, longest] = [Infinity, 0];
+  for (const each of durationsMs) {
+    shortest = Math.min(shortest, each);
+    longest = Math.max(longest, each);
+  }
+  const edges =
+    longest > maxLinearRatio * Math.max(shortest, 100) ? steps(shortest, longest) : widths(shortest, longest);
+  const classes = edges.slice(1).map((toMs, at) => ({ fromMs: edges[at] ?? 0, toMs, count: 0 }));
+  for (const each of durationsMs) {
+    const own = classes.find(({ toMs }) => each < toMs) ?? classes.at(-1);
+    if (own !== undefined) own.count += 1;
+  }
+  return classes;
+}
+
+const maxLinearRatio = 20;
+const classesWanted = 20;
+
+/** Multiples of a round width, from below the shortest to above the longest. */
+function widths(shortest: number, longest: number): number[] {
+  const width = Math.max(1, roundUp((longest - shortest) / classesWanted));
+  const first = Math.floor(shortest / width);
+  const last = Math.max(first + 1, Math.ceil((longest + 1) / width));
+  return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * width);
+}
+
+function steps(shortest: number, longest: number): number[] {
+  const edges = [shortest < 1 ? 0 : roundDown(shortest)];
+  while ((edges.at(-1) ?? 0) <= longest) edges.push(roundUp((edges.at(-1) ?? 0) + 1));
+  return edges;
+}
+
+const roundUp = (ms: number): number => {
+  const power = 10 ** Math.floor(Math.log10(Math.max(ms, 1)));
+  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= ms) ?? 10 * power;
+};
+
+const roundDown = (ms: number): number => {
+  const power = 10 ** Math.floor(Math.log10(ms));
+  return [5, 2, 1].map((each) => each * power).find((each) => each <= ms) ?? power;
+};
