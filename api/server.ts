@@ -30,6 +30,7 @@ import { createDashboardRelay } from './relay/relay.ts';
 import { createDashboardServer, dashboardHosts, websocketsOnly } from './relay/serve.ts';
 import { webBundle } from './routes/web.ts';
 import { maxOpenOnHost } from '../domain/admission/limits.ts';
+import { openMailer } from './mail-settings.ts';
 import { createSignIn } from './sign-in-settings.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
@@ -81,6 +82,8 @@ const registry = createRegistry('api', readVersion());
 const monotonicMs = (): number => performance.now();
 const { publicUrl } = settings;
 const signInPorts = { publicUrl, monotonicMs, read: (file: string) => readFile(file, 'utf8') };
+const mailer =
+  settings.mail === null ? null : await waitOrExit(openMailer(settings.mail, (file) => readFile(file, 'utf8')));
 const signIn = settings.signIn === null ? null : await waitOrExit(createSignIn(settings.signIn, signInPorts));
 
 const deps = createDeps({
@@ -98,6 +101,7 @@ const deps = createDeps({
   monotonicMs,
   publicUrl,
   signIn,
+  mailer,
   dashboardUrl: settings.dashboards?.url ?? null,
   web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await readFile(settings.webBundle, 'utf8'))),
   providers,

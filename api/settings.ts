@@ -26,6 +26,7 @@ import {
   signInVariables,
   type SignInEnvironment,
 } from './sign-in-settings.ts';
+import { mailExamples, mailProblems, mailVariables, readMail, type MailEnvironment } from './mail-settings.ts';
 import { bucketLocation, bucketLocationExample, type BucketLocation } from '../platform/objects/location.ts';
 
 export interface Settings {
@@ -56,6 +57,8 @@ export interface Settings {
   trustedProxies: number;
   /** Webhooks may go to loopback, private and link-local addresses. */
   allowPrivateWebhooks: boolean;
+  /** The operator's mail server; null: no e-mail is sent. */
+  mail: MailEnvironment | null;
   /** Sign-in at an identity provider; null: API tokens alone. */
   signIn: SignInEnvironment | null;
   /** Where spans are sent; null: tracing is off. */
@@ -73,7 +76,13 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     env,
     schema: environment,
     examples,
-    also: () => [...also, ...publicUrlProblems(env), ...dashboardUrlProblems(env), ...signInProblems(env)],
+    also: () => [
+      ...also,
+      ...publicUrlProblems(env),
+      ...dashboardUrlProblems(env),
+      ...signInProblems(env),
+      ...mailProblems(env),
+    ],
   });
   return {
     home: values.ROPEWALK_HOME,
@@ -98,6 +107,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
     signIn: readSignIn(values),
+    mail: readMail(values),
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
     webBundle: values.ROPEWALK_WEB_BUNDLE ?? null,
@@ -166,6 +176,7 @@ const environment = z.object({
     .default(0),
   ROPEWALK_WEBHOOK_PRIVATE: z.enum(['allow', 'refuse'], 'must be allow or refuse').default('refuse'),
   ...signInVariables,
+  ...mailVariables,
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
   ROPEWALK_WEB_BUNDLE: file.optional(),
@@ -191,6 +202,7 @@ const examples = {
   ROPEWALK_TRUSTED_PROXIES: '1',
   ROPEWALK_WEBHOOK_PRIVATE: 'allow',
   ...signInExamples,
+  ...mailExamples,
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
   ROPEWALK_WEB_BUNDLE: 'dist/web.json',

@@ -1,6 +1,7 @@
 // Notifications and webhooks over HTTP.
 import { z } from 'zod';
 
+import { mailUrl } from '../domain/notifications/mail.ts';
 import { eventPatterns, notificationTypes } from '../domain/notifications/types.ts';
 import { pageQuery } from './common.ts';
 
@@ -8,13 +9,21 @@ export const webhookParams = z.object({
   webhook: z.string().regex(/^wh_[0-9a-z]{26}$/, 'the id of a webhook: wh_...'),
 });
 
+const webhookFormat = z.enum(['standard', 'slack', 'email']);
+
 export const createWebhook = z.strictObject({
-  /** Gets a POST for each notification. HTTPS, and a public address, unless the operator allows others. */
-  url: z.url({ protocol: /^https?$/ }).max(2_000),
+  /** Gets a POST for each notification: HTTPS, and a public address, unless the operator allows others. Or `mailto:` with one address. */
+  url: z.union(
+    [z.url({ protocol: /^https?$/ }).max(2_000), z.string().max(261).regex(mailUrl)],
+    'must be an https URL, or mailto: with one address',
+  ),
   /** Types (`job.failed`), all of a noun (`job.*`), or `*`, the default. */
   events: z.array(z.enum(eventPatterns)).min(1).max(50).default(['*']),
-  /** `standard`: JSON with type, timestamp and data. `slack`: what an incoming webhook of Slack takes. */
-  format: z.enum(['standard', 'slack']).default('standard'),
+  /**
+   * `standard`: JSON with type, timestamp and data. `slack`: what an incoming webhook of Slack takes. `email`: a message in plain text, of
+   * `mailto:` alone. Default: `email` for `mailto:`, else `standard`.
+   */
+  format: webhookFormat.optional(),
   description: z.string().max(200).default(''),
 });
 export type CreateWebhook = z.input<typeof createWebhook>;
@@ -24,10 +33,10 @@ const time = z.iso.datetime();
 
 export const webhook = z.object({
   id: z.string(),
-  /** Of its address: the rest may be secret, and is never shown. */
+  /** Of its address: the rest may be secret, and is never shown. A mail address as it is. */
   origin: z.string(),
   events: z.array(z.string()),
-  format: z.enum(['standard', 'slack']),
+  format: webhookFormat,
   description: z.string(),
   user: z.string(),
   createdAt: time,

@@ -15,7 +15,7 @@ import { requestJson } from './request.ts';
 
 export interface WebhooksApi {
   /**
-   * Sends notifications to a URL, signed by the Standard Webhooks specification. The `secret` of the answer is shown this once. For
+   * Sends notifications to a URL, signed by the Standard Webhooks specification, or to an e-mail address (`mailto:`). The `secret` of the answer is shown this once. For
    * admins. Throws ValidationError for a URL that is not allowed, RateLimitError when the workspace has too many.
    */
   create(input: CreateWebhook, options?: CallOptions): Promise<CreatedWebhook>;

@@ -46,8 +46,17 @@ export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
-  const { allowPrivateWebhooks = false, schedules = noSchedules, signIn = null } = ports;
-  const known: CompletePorts = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks, schedules, signIn };
+  const { allowPrivateWebhooks = false, mailer = null, schedules = noSchedules, signIn = null } = ports;
+  const known: CompletePorts = {
+    ...ports,
+    workflows,
+    metrics,
+    damaged,
+    allowPrivateWebhooks,
+    mailer,
+    schedules,
+    signIn,
+  };
   const { monotonicMs } = ports;
   const views = createViews(known);
   const clocks = () => ({ monotonicMs: monotonicMs(), wallMs: ports.now() });

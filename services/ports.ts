@@ -1,5 +1,6 @@
 // What the composition root brings to the services.
 import type { Logger } from 'pino';
+import type { Mailer } from '../platform/mail/smtp.ts';
 import type { Keys } from '../platform/keys.ts';
 import type { ApiMetrics } from '../platform/metrics/api-metrics.ts';
 import type { FileStore } from '../platform/objects/files.ts';
@@ -46,6 +47,8 @@ export interface Ports {
   schedules?: SchedulesPort;
   /** Webhooks may go to loopback, private and link-local addresses, and over plain HTTP. Default: they may not. */
   allowPrivateWebhooks?: boolean;
+  /** Sends notifications by e-mail. Default: there is no mail server, and no address can be subscribed. */
+  mailer?: Mailer | null;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -65,6 +68,7 @@ export interface Ports {
 /** The same with every default filled in. */
 export interface CompletePorts extends Omit<Ports, 'quotas'> {
   allowPrivateWebhooks: boolean;
+  mailer: Mailer | null;
   signIn: SignInSettings | null;
   schedules: SchedulesPort;
   metrics: ApiMetrics;

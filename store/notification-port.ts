@@ -66,6 +66,10 @@ export interface NotificationStore {
    * was delivered or has failed for good.
    */
   claimDeliveries(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<DueDelivery[]>;
+  /** Counts a message of the workspace in this hour of the clock. False when it has sent `most` in it: nothing is counted. */
+  countMail(query: { workspace: string; hour: number; most: number }): Promise<boolean>;
+  /** The attempt was not made, and counts for nothing. Changes nothing when the delivery was claimed again since. */
+  postponeDelivery(claim: Pick<DueDelivery, 'id' | 'claimedUntilMs'>, nextAtMs: number): Promise<void>;
   /** Changes nothing when the delivery is settled, or was claimed again since. */
   settleDelivery(
     claim: Pick<DueDelivery, 'id' | 'claimedUntilMs'>,

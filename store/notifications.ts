@@ -92,6 +92,39 @@ export function createNotificationStore(database: Database): NotificationStore {
         return claimed;
       });
     },
+    countMail: ({ workspace, hour, most }) =>
+      database.write(async (db) => {
+        const counted = await db
+          .insertInto('mail_hours')
+          .values({ workspace, hour, sent: 1 })
+          .onConflict((conflict) =>
+            conflict
+              .column('workspace')
+              .doUpdateSet((build) => ({
+                hour,
+                sent: build
+                  .case()
+                  .when('mail_hours.hour', '=', hour)
+                  .then(build('mail_hours.sent', '+', 1))
+                  .else(1)
+                  .end(),
+              }))
+              .where((build) => build.or([build('mail_hours.hour', '!=', hour), build('mail_hours.sent', '<', most)])),
+          )
+          .returning('sent')
+          .executeTakeFirst();
+        return counted !== undefined;
+      }),
+    postponeDelivery: ({ id, claimedUntilMs }, nextAtMs) =>
+      database.write(async (db) => {
+        await db
+          .updateTable('deliveries')
+          .set({ next_at_ms: nextAtMs })
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .where('next_at_ms', '=', claimedUntilMs)
+          .execute();
+      }),
     settleDelivery: ({ id, claimedUntilMs }, { state, nextAtMs, status, error, gone }, nowMs) =>
       database.write(async (db) => {
         const row = await db

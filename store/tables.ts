@@ -35,6 +35,7 @@ export interface Tables {
   notifications: NotificationTable;
   webhooks: WebhookTable;
   deliveries: DeliveryTable;
+  mail_hours: MailHourTable;
   budgets: BudgetTable;
   approval_rules: ApprovalRuleTable;
   approvals: ApprovalTable;
@@ -276,6 +277,13 @@ export interface WebhookTable {
   user_name: string;
   disabled_at_ms: number | null;
   created_at_ms: number;
+}
+
+/** How many messages a workspace has sent by e-mail in an hour of the clock. */
+export interface MailHourTable {
+  workspace: string;
+  hour: number;
+  sent: number;
 }
 
 export interface DeliveryTable {

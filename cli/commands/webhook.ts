@@ -13,16 +13,16 @@ type Flags = ConnectionFlags & FormatFlag;
 
 interface CreateFlags extends Flags {
   event?: string[];
-  as?: 'standard' | 'slack';
+  as?: 'standard' | 'slack' | 'email';
   description?: string;
 }
 
 export function createWebhookCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('create')
-    .description('Send notifications of the workspace to a URL. Prints its secret, this once. For admins.')
-    .argument('<url>', 'HTTPS URL that gets a POST for each notification')
+    .description('Send notifications of the workspace to a URL or an e-mail address. For admins.')
+    .argument('<url>', 'HTTPS URL that gets a POST for each notification, or mailto:ada@example.com')
     .option('--event <type>', 'job.failed, job.*, cluster.ready, ... (repeatable; default: all)', collect)
-    .addOption(new Option('--as <form>', 'form of the messages').choices(['standard', 'slack']).default('standard'))
+    .addOption(new Option('--as <form>', 'form of the messages').choices(['standard', 'slack', 'email']))
     .option('--description <text>', 'what it is for');
   return withFormat(withConnection(command)).action(async (url: string, flags: CreateFlags) => {
     const client = await connect(context, flags);
@@ -34,8 +34,10 @@ export function createWebhookCommand(context: CliContext, finish: Finish): Comma
       ...(description !== undefined && { description }),
     });
     if (flags.format === 'json') context.output.json(created);
+    else if (created.format === 'email') context.output.out(`Webhook ${created.id}`);
     else context.output.out(`Webhook ${created.id}\nSecret: ${created.secret}`);
-    context.output.err(`The secret is shown only now. Try it: ropewalk webhook test ${created.id}`);
+    const once = created.format === 'email' ? '' : 'The secret is shown only now. ';
+    context.output.err(`${once}Try it: ropewalk webhook test ${created.id}`);
     finish(exitCodes.ok);
   });
 }

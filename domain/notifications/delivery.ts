@@ -1,7 +1,7 @@
 // When a webhook's delivery is tried again, and what its receiver gets.
 import type { NewNotification } from './types.ts';
 
-export type WebhookFormat = 'standard' | 'slack';
+export type WebhookFormat = 'standard' | 'slack' | 'email';
 
 /** Waits after failed attempts, as the Standard Webhooks specification advises; three days in all. */
 const waitsMs = [
@@ -27,7 +27,7 @@ export function outcomeOf(status: number | null, attempts: number, nowMs: number
 
 /** The body. Slack reads `text`; "<", ">" and "&" are its control characters. */
 export function bodyOf(
-  format: WebhookFormat,
+  format: Exclude<WebhookFormat, 'email'>,
   { type, text, data }: Pick<NewNotification, 'type' | 'text' | 'data'>,
   at: string,
 ): string {

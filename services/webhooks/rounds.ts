@@ -1,7 +1,8 @@
 // Sends what is due to webhooks, in every replica of the API. A delivery is claimed first; a replica that ends in between leaves a
 // claim that ends by itself, and the receiver may get the message twice, with the same id. Of two attempts, the outcome of the later
 // claim counts.
-import { bodyOf, outcomeOf } from '../../domain/notifications/delivery.ts';
+import { bodyOf, outcomeOf, type WebhookFormat } from '../../domain/notifications/delivery.ts';
+import { mailHourOf, mailOf, mailOutcomeOf, mailsPerHour, nextMailHourMs } from '../../domain/notifications/mail.ts';
 import { notificationsKeptMs } from '../../domain/notifications/types.ts';
 import { webhookKey } from '../../platform/archive-keys.ts';
 import { sendWebhook, type WebhookAnswer } from '../../platform/webhooks/send.ts';
@@ -17,7 +18,10 @@ export interface WebhookRounds {
   settled(): Promise<void>;
 }
 
-type Sending = Pick<CompletePorts, 'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks'>;
+type Sending = Pick<
+  CompletePorts,
+  'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks' | 'mailer'
+>;
 
 export function createWebhookRounds(deps: Sending): WebhookRounds {
   const { store, now, logger } = deps;
@@ -57,20 +61,30 @@ export function createWebhookRounds(deps: Sending): WebhookRounds {
 }
 
 async function deliver(deps: Sending, delivery: DueDelivery): Promise<void> {
-  const { store, vault, now, logger, stopping, allowPrivateWebhooks: allowPrivate } = deps;
-  const { attempts, webhook, notification } = delivery;
-  const sealed = await vault.open(webhookKey(webhook.workspace, webhook.id));
-  let answer: WebhookAnswer = { status: null, error: 'its sealed address is missing' };
-  if (sealed !== null) {
-    const { url, secret }: { url: string; secret: string } = JSON.parse(Buffer.from(sealed).toString('utf8'));
-    const body = bodyOf(webhook.format, notification, time(notification.atMs));
-    const headers = signedHeaders(secret, { id: `msg_${notification.id}`, atMs: now(), body });
-    answer = await sendWebhook({ url, headers, body, allowPrivate, signal: stopping });
-    // An attempt that the end of this process has cut counts for nothing: the claim ends by itself.
-    if (stopping.aborted && answer.status === null) return;
+  const { store, vault, now, logger, stopping } = deps;
+  const { attempts, webhook } = delivery;
+  const { format, workspace } = webhook;
+  const limit = { workspace, hour: mailHourOf(now()), most: mailsPerHour };
+  if (format === 'email' && !(await store.notifications.countMail(limit))) {
+    return store.notifications.postponeDelivery(delivery, nextMailHourMs(now()));
   }
+  const sealed = await vault.open(webhookKey(workspace, webhook.id));
+  let sent: Sent = { status: null, error: 'its sealed address is missing', isFinal: false };
+  if (sealed !== null) {
+    const address: Address = JSON.parse(Buffer.from(sealed).toString('utf8'));
+    sent =
+      format === 'email'
+        ? await sendMail(deps, delivery, address)
+        : await post(deps, { notification: delivery.notification, format }, address);
+    // An attempt that the end of this process has cut counts for nothing: the claim ends by itself.
+    if (stopping.aborted && sent.status === null) return;
+  }
+  const { isFinal, ...answer } = sent;
   const nowMs = now();
-  const outcome = outcomeOf(answer.status, attempts + 1, nowMs);
+  const outcome =
+    format === 'email'
+      ? mailOutcomeOf({ status: answer.status, isFinal }, attempts + 1, nowMs)
+      : outcomeOf(answer.status, attempts + 1, nowMs);
   const nextAtMs = outcome.state === 'pending' ? outcome.nextAtMs : null;
   const gone = outcome.state === 'failed' && outcome.gone;
   await store.notifications.settleDelivery(delivery, { state: outcome.state, nextAtMs, ...answer, gone }, nowMs);
@@ -80,6 +94,36 @@ async function deliver(deps: Sending, delivery: DueDelivery): Promise<void> {
       'a webhook was not delivered',
     );
   }
+}
+
+interface Address {
+  url: string;
+  secret: string;
+}
+
+type Sent = WebhookAnswer & { isFinal: boolean };
+
+async function post(
+  { now, stopping, allowPrivateWebhooks: allowPrivate }: Sending,
+  { format, notification }: Pick<DueDelivery, 'notification'> & { format: Exclude<WebhookFormat, 'email'> },
+  { url, secret }: Address,
+): Promise<Sent> {
+  const body = bodyOf(format, notification, time(notification.atMs));
+  const headers = signedHeaders(secret, { id: `msg_${notification.id}`, atMs: now(), body });
+  return { ...(await sendWebhook({ url, headers, body, allowPrivate, signal: stopping })), isFinal: false };
+}
+
+async function sendMail(
+  { mailer }: Sending,
+  { webhook, notification }: Pick<DueDelivery, 'webhook' | 'notification'>,
+  { url }: Address,
+): Promise<Sent> {
+  // An operator has taken it away since the address was subscribed.
+  if (mailer === null) return { status: null, error: 'there is no mail server', isFinal: false };
+  const { id, workspace, user } = webhook;
+  const mail = mailOf(notification, { at: time(notification.atMs), workspace, webhook: id, user });
+  const to = url.slice('mailto:'.length);
+  return mailer.send({ to, ...mail, messageId: `msg_${notification.id}.${id}` });
 }
 
 /** Of one process. */

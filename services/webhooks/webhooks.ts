@@ -1,5 +1,7 @@
 // Webhooks of a workspace. Only admins create them, because a webhook sends what happens to the jobs and clusters of all users.
 import { RopewalkError } from '../../domain/errors.ts';
+import type { WebhookFormat } from '../../domain/notifications/delivery.ts';
+import { mailAddress } from '../../domain/notifications/mail.ts';
 import { webhookKey } from '../../platform/archive-keys.ts';
 import { randomId } from '../../platform/ids.ts';
 import { isAllowedUrl } from '../../platform/webhooks/send.ts';
@@ -15,13 +17,12 @@ export async function createWebhook(context: Context, body: CreateWebhookParsed)
   const { deps, actor } = context;
   requireScope(actor, 'admin');
   const { workspace, user } = actor;
-  const { url, events, format, description } = body;
-  const parsed = URL.parse(url);
-  if (parsed === null || !isAllowedUrl(parsed, deps.allowPrivateWebhooks)) throw urlRefused;
+  const { url, events, description } = body;
+  const { origin, format } = receiverOf(body, deps);
   const id = randomId('wh');
   const secret = newWebhookSecret();
   await deps.vault.seal(webhookKey(workspace, id), Buffer.from(JSON.stringify({ url, secret })), { ttlMs: keptMs });
-  const item = { id, workspace, origin: parsed.origin, events: [...new Set(events)], format, description, user };
+  const item = { id, workspace, origin, events: [...new Set(events)], format, description, user };
   const answer = await deps.store.notifications.addWebhook({ ...item, disabledAtMs: null, createdAtMs: deps.now() });
   if ('error' in answer) {
     await deps.vault.delete(webhookKey(workspace, id));
@@ -58,6 +59,23 @@ const wireOf = ({ id, origin, events, format, description, user, disabledAtMs, c
   disabledAt: timeOrNull(disabledAtMs),
 });
 
+/** What people see of the address, and the form that it gets. @throws RopewalkError VALIDATION */
+function receiverOf(
+  { url, format }: Pick<CreateWebhookParsed, 'url' | 'format'>,
+  { allowPrivateWebhooks, mailer }: Pick<Context['deps'], 'allowPrivateWebhooks' | 'mailer'>,
+): { origin: string; format: WebhookFormat } {
+  const isMail = url.startsWith('mailto:');
+  if (format !== undefined && isMail !== (format === 'email')) throw formatRefused;
+  if (isMail) {
+    if (!mailAddress.test(url.slice('mailto:'.length))) throw addressRefused;
+    if (mailer === null) throw noMailServer;
+    return { origin: url, format: 'email' };
+  }
+  const parsed = URL.parse(url);
+  if (parsed === null || !isAllowedUrl(parsed, allowPrivateWebhooks)) throw urlRefused;
+  return { origin: parsed.origin, format: format ?? 'standard' };
+}
+
 /** Until it is deleted. */
 const keptMs = 100 * 365 * 86_400_000;
 
@@ -67,6 +85,25 @@ export const noWebhook = (id: string): RopewalkError =>
     message: `There is no webhook ${id} in this workspace.`,
     hint: 'GET /v1/webhooks lists the ones there are.',
   });
+
+const formatRefused = new RopewalkError({
+  code: 'VALIDATION',
+  field: 'format',
+  message: 'format: email is the form of mailto: addresses, and of no other.',
+});
+
+const addressRefused = new RopewalkError({
+  code: 'VALIDATION',
+  field: 'url',
+  message: 'url: mailto: needs one e-mail address of ASCII letters, without a name, as mailto:ada@example.com.',
+});
+
+const noMailServer = new RopewalkError({
+  code: 'VALIDATION',
+  field: 'url',
+  message: 'url: this control plane sends no e-mail.',
+  hint: 'An operator names a mail server with ROPEWALK_SMTP_URL and ROPEWALK_MAIL_FROM (docs/operations.md).',
+});
 
 const urlRefused = new RopewalkError({
   code: 'VALIDATION',

@@ -51,6 +51,12 @@ export async function notifications(db: Db, engine: Engine): Promise<void> {
     .addColumn('next_at_ms', 'bigint')
     .addColumn('at_ms', 'bigint', (column) => column.notNull())
     .execute();
+  await db.schema
+    .createTable('mail_hours')
+    .addColumn('workspace', 'text', (column) => column.primaryKey().references('workspaces.slug'))
+    .addColumn('hour', 'bigint', (column) => column.notNull())
+    .addColumn('sent', 'integer', (column) => column.notNull())
+    .execute();
   await index(db, 'deliveries_due', 'deliveries', ['state', 'next_at_ms']);
   await index(db, 'deliveries_in_order', 'deliveries', ['webhook', 'object', 'state', 'id']);
   await index(db, 'deliveries_of_notification', 'deliveries', ['notification']);

@@ -25,6 +25,13 @@ it('creates, and prints the secret once', async () => {
   expect(request?.body).toEqual({ url: 'https://example.com/x', events: ['job.*'], format: 'slack' });
 });
 
+it('subscribes an e-mail address, which needs no secret', async () => {
+  const mail = { ...webhook, origin: 'mailto:ada@example.com', format: 'email', secret: 'whsec_abc' };
+  const { stdout, stderr, request } = await run(['webhook', 'create', 'mailto:ada@example.com'], mail);
+  expect([stdout, request?.body]).toEqual([`Webhook ${id}\n`, { url: 'mailto:ada@example.com' }]);
+  expect(stderr).toContain(`Try it: ropewalk webhook test ${id}`);
+});
+
 it('lists, tests, deletes, and shows deliveries and notifications', async () => {
   expect((await run(['webhook', 'list'], { items: [webhook] })).stdout).toMatch(
     /https:\/\/example.com .*job\.\*.*enabled/,

@@ -1,5 +1,6 @@
 // Runs schemathesis against an API of its own: it reads the served OpenAPI document, sends what is valid and what is not,
-// and judges every answer. `npm run fuzz:api -- [--examples 200] [--seconds 1800] [--seed 42]`.
+// and judges every answer. `npm run fuzz:api -- [--examples 200] [--seconds 1800] [--seed 42]`; with `--cases 100000`, which is
+// `npm run fuzz:api:long`, runs with one seed after the other until so many requests were sent, or one run has failed.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -99,11 +100,19 @@ if (import.meta.main) {
       examples: { type: 'string', default: '200' },
       seconds: { type: 'string', default: '1800' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fff_ffff)) },
+      cases: { type: 'string', default: '1' },
     },
   });
-  console.log(`seed ${values.seed}`);
-  const options = { examples: Number(values.examples), seconds: Number(values.seconds), seed: Number(values.seed) };
-  const result = await fuzzApi(options);
-  console.log(result?.output ?? 'nothing was run');
-  process.exitCode = result?.exitCode ?? 1;
+  let [seed, cases] = [Number(values.seed), 0];
+  do {
+    console.log(`seed ${seed}`);
+    const result = await fuzzApi({ examples: Number(values.examples), seconds: Number(values.seconds), seed });
+    console.log(result?.output ?? 'nothing was run');
+    const isFault = result === null || result.exitCode !== 0 || result.output.includes('"code":"INTERNAL"');
+    process.exitCode = isFault ? 1 : 0;
+    if (isFault) break;
+    cases += Number(/(\d+) generated/.exec(result.output)?.[1] ?? 0);
+    console.log(`${cases} cases`);
+    seed += 1;
+  } while (cases < Number(values.cases));
 }

@@ -61,7 +61,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(platform|domain)\//,
       packages:
-        /^(node|zod|jose|openid-client|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*|google-auth-library)$/,
+        /^(node|zod|jose|nodemailer|openid-client|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*|google-auth-library)$/,
       packageTypes: /^@temporalio\/worker$/,
     },
   ],
@@ -87,10 +87,11 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/settings.ts',
     {
-      own: /^(api\/sign-in-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
+      own: /^(api\/(sign-in|mail)-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
       packages: /^(node|zod)$/,
     },
   ],
+  ['api/mail-settings.ts', { own: /^(platform|domain)\//, packages: /^zod$/ }],
   ['api/sign-in-settings.ts', { own: /^(platform|domain|services)\//, packages: /^zod$/ }],
   [
     'api/database.ts',

@@ -1,0 +1,61 @@
+// The operator's mail server, of the API's environment. Its URL holds a password: it comes from a variable, or from a file.
+import { z } from 'zod';
+
+import { mailAddress } from '../domain/notifications/mail.ts';
+import type { Environment, EnvironmentProblem } from '../platform/environment.ts';
+import { createMailer, type Mailer } from '../platform/mail/smtp.ts';
+
+export const mailVariables = {
+  ROPEWALK_SMTP_URL: z.string().refine(isSmtpUrl, 'must be an smtp or smtps URL').optional(),
+  ROPEWALK_SMTP_URL_FILE: z.string().min(1).optional(),
+  ROPEWALK_MAIL_FROM: z.string().regex(mailAddress, 'must be one e-mail address, without a name').optional(),
+};
+
+export const mailExamples = {
+  ROPEWALK_SMTP_URL: 'smtps://ropewalk:PASSWORD@smtp.example.com',
+  ROPEWALK_SMTP_URL_FILE: '/etc/ropewalk/smtp-url',
+  ROPEWALK_MAIL_FROM: 'ropewalk@example.com',
+};
+
+export interface MailEnvironment {
+  server: { url: string } | { file: string };
+  from: string;
+}
+
+type Values = z.infer<z.ZodObject<typeof mailVariables>>;
+
+/** Null without a mail server. */
+export function readMail(values: Values): MailEnvironment | null {
+  const { ROPEWALK_SMTP_URL: url, ROPEWALK_SMTP_URL_FILE: file, ROPEWALK_MAIL_FROM: from } = values;
+  if (from === undefined) return null;
+  return { server: file === undefined ? { url: url ?? '' } : { file }, from };
+}
+
+/** What follows from no single variable. */
+export function mailProblems(env: Environment): EnvironmentProblem[] {
+  const has = (name: string): boolean => (env[name] ?? '') !== '';
+  const [url, file, from] = [has('ROPEWALK_SMTP_URL'), has('ROPEWALK_SMTP_URL_FILE'), has('ROPEWALK_MAIL_FROM')];
+  if (!url && !file && !from) return [];
+  const problems: EnvironmentProblem[] = [];
+  if (url === file) {
+    problems.push({ variable: 'ROPEWALK_SMTP_URL_FILE', text: 'or ROPEWALK_SMTP_URL must be set, and not both' });
+  }
+  if (!from) problems.push({ variable: 'ROPEWALK_MAIL_FROM', text: 'must be set when a mail server is' });
+  return problems;
+}
+
+/** `read`: reads a file. Throws when the file cannot be read or holds no URL of a mail server; its content is not repeated. */
+export async function openMailer(
+  { server, from }: MailEnvironment,
+  read: (file: string) => Promise<string>,
+): Promise<Mailer> {
+  const url = 'file' in server ? (await read(server.file)).trim() : server.url;
+  if (!isSmtpUrl(url)) throw new Error('ROPEWALK_SMTP_URL_FILE holds no smtp or smtps URL.');
+  return createMailer({ url, from });
+}
+
+function isSmtpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  // What follows the host would be settings of the library.
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && url.search === '' && url.hash === '';
+}
