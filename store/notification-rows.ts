@@ -9,7 +9,8 @@ import {
 import type { Delivery, Notification, Webhook } from './notification-port.ts';
 import type { AnyView } from './record-rows.ts';
 import type { RecordKind } from './admission-port.ts';
-import type { Db, DeliveryTable, NotificationTable, WebhookTable } from './tables.ts';
+import type { DeliveryTable, NotificationTable, WebhookTable } from './notification-tables.ts';
+import type { Db } from './tables.ts';
 import { storable } from './text.ts';
 
 export async function insertNotification(db: Db, item: NewNotification, nowMs: number): Promise<boolean> {

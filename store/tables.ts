@@ -5,11 +5,10 @@ import type { Generated, Kysely } from 'kysely';
 import type { BudgetAction, BudgetPeriod } from '../domain/budget/budget.ts';
 import type { BudgetLevel } from '../domain/budget/standing.ts';
 import type { Market } from '../domain/offers/offer.ts';
-import type { WebhookFormat } from '../domain/notifications/delivery.ts';
-import type { NotificationType } from '../domain/notifications/types.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordState } from './store.ts';
 import type { RecordKind } from './admission-port.ts';
+import type { DeliveryTable, MailHourTable, NotificationTable, WebhookTable } from './notification-tables.ts';
 import type { ApprovalRuleTable, ApprovalTable, QueueEntryTable } from './queue-tables.ts';
 import type { ScheduleRunTable, ScheduleTable } from './schedule-tables.ts';
 
@@ -251,52 +250,4 @@ export interface ReplicaTable {
   replica: string;
   wrote_at_ms: number;
   since_ms: number;
-}
-
-export interface NotificationTable {
-  id: Generated<number>;
-  workspace: string;
-  type: NotificationType;
-  object: string;
-  text: string;
-  /** JSON. */
-  data: string;
-  /** Unique in the workspace; null: one of its own. */
-  once: string | null;
-  at_ms: number;
-}
-
-export interface WebhookTable {
-  id: string;
-  workspace: string;
-  origin: string;
-  /** With commas between them. */
-  events: string;
-  format: WebhookFormat;
-  description: string;
-  user_name: string;
-  disabled_at_ms: number | null;
-  created_at_ms: number;
-}
-
-/** How many messages a workspace has sent by e-mail in an hour of the clock. */
-export interface MailHourTable {
-  workspace: string;
-  hour: number;
-  sent: number;
-}
-
-export interface DeliveryTable {
-  id: Generated<number>;
-  webhook: string;
-  workspace: string;
-  notification: number;
-  object: string;
-  state: 'pending' | 'delivered' | 'failed';
-  attempts: number;
-  status: number | null;
-  error: string | null;
-  /** Of a pending one: its next attempt, or the end of a claim. */
-  next_at_ms: number | null;
-  at_ms: number;
 }

@@ -1,5 +1,7 @@
 // Sends one message by the operator's mail server. Its URL holds a password: no error text has it, and it never leaves over a connection
 // without TLS.
+import { isIP } from 'node:net';
+
 import { createTransport } from 'nodemailer';
 
 export interface OutgoingMail {
@@ -7,7 +9,7 @@ export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
-  /** The same for each attempt: a receiver that got a message twice can tell. */
+  /** The same for each attempt: a receiver can recognize a message that came twice. */
   messageId: string;
 }
 
@@ -66,4 +68,5 @@ function answerOf(error: unknown): MailAnswer {
   return status === null ? { status, error: text, isFinal } : { status, error: text, isFinal };
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));

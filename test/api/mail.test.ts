@@ -142,7 +142,7 @@ describe('a mail server', () => {
     expect([heard, received.length]).toEqual([0, 0]);
   });
 
-  it('that is away costs no message', async () => {
+  it('that does not answer costs no message', async () => {
     using api = await open(9);
     await api.subscribe('mailto:ada@example.com');
     await api.say('job/1', 'one');
