@@ -6,7 +6,7 @@ import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
 import { bootDiskOf, hasGpu, parseType } from './machine-types.ts';
 import { labelsOf, ownerName } from './names.ts';
-import type { GcpSettings } from './settings.ts';
+import { type GcpSettings, serviceAccountOf } from './settings.ts';
 import { renderStartupScript } from './startup-script.ts';
 
 type Body = protos.google.cloud.compute.v1.IBulkInsertInstanceResource;
@@ -66,7 +66,12 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
           accessConfigs: settings.assignPublicIps ? [{ type: 'ONE_TO_ONE_NAT', name: 'External NAT' }] : [],
         },
       ],
-      serviceAccounts: [{ email: settings.serviceAccount, scopes: ['https://www.googleapis.com/auth/cloud-platform'] }],
+      serviceAccounts: [
+        {
+          email: serviceAccountOf(settings, request.owner.workspace),
+          scopes: ['https://www.googleapis.com/auth/cloud-platform'],
+        },
+      ],
       guestAccelerators:
         first.accelerator === null
           ? []

@@ -27,6 +27,8 @@ const everywhere = {
   networkTags: z.strictObject({ cluster: tags.min(1), scheduler: tags.default([]) }),
   /** Email of the instances' service account: it may write logs. */
   serviceAccount: z.email(),
+  /** By workspace, in place of `serviceAccount`. */
+  workspaceServiceAccounts: z.record(z.string(), z.email()).default({}),
   assignPublicIps: z.boolean().default(true),
   images: z.strictObject({ x86_64: image, arm64: image }).default({
     x86_64: 'projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts-amd64',

@@ -17,6 +17,8 @@ export interface GcpSettings {
   };
   /** Email of the instances' service account. Without one an instance has no identity token and cannot register. */
   serviceAccount: string;
+  /** By workspace: in place of `serviceAccount`. */
+  workspaceServiceAccounts: Readonly<Record<string, string>>;
   assignPublicIps: boolean;
   /** `projects/P/global/images/family/F`, by architecture. */
   images: Record<'x86_64' | 'arm64', string>;
@@ -25,6 +27,15 @@ export interface GcpSettings {
   /** After so many days Google deletes an instance, whatever became of its control plane. */
   maxRunDays: number;
   agent: AgentDownload;
+}
+
+/** The service account of the instances of a workspace. */
+export function serviceAccountOf(
+  { serviceAccount, workspaceServiceAccounts }: Pick<GcpSettings, 'serviceAccount' | 'workspaceServiceAccounts'>,
+  workspace: string,
+): string {
+  const own = Object.hasOwn(workspaceServiceAccounts, workspace) ? workspaceServiceAccounts[workspace] : undefined;
+  return own ?? serviceAccount;
 }
 
 /** Where the API is and who calls it. */

@@ -23,6 +23,7 @@ export const gcpFile: GcpFile = {
   subnetwork: 'ropewalk',
   networkTags: { cluster: ['ropewalk'], scheduler: ['ropewalk-scheduler'] },
   serviceAccount,
+  workspaceServiceAccounts: {},
   assignPublicIps: true,
   images: {
     x86_64: 'projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts-amd64',

@@ -126,6 +126,29 @@ describe('the roles of a prepared project', () => {
     const { setup } = runner;
     const { code, err } = await setup({ name: 'rope-more', bucket: null });
     expect([code, err]).toEqual([1, expect.stringMatching(/serviceusage\.services\.get[^]*ops\/gcp\/set-up\.json/)]);
+    // Of a workspace with an account of its own, on which it has no grant.
+    const [file] = readGcpRegions(runner.settings);
+    const { node: _node, apiCa: _apiCa, ...project } = file;
+    const research = createGcpProvider({
+      ...cloud.options,
+      settings: { ...gcpSettings, ...project, workspaceServiceAccounts: { research: account('ropewalk') } },
+    });
+    const denied = await research.launch(workersRequest({ ...owner, workspace: 'research' }, 1));
+    expect(denied.failures).toMatchObject([{ scope: 'account', text: expect.stringContaining('actAs') }]);
+    const actAs = {
+      role: 'roles/iam.serviceAccountUser',
+      member: `serviceAccount:${account('rope-test-control-plane')}`,
+    };
+    await cloud.emulator.send({ op: 'grant', on: `account:${account('ropewalk')}`, ...actAs });
+    const allowed = await research.launch(workersRequest({ ...owner, workspace: 'research', cluster: 77 }, 1));
+    expect(allowed.failures).toEqual([]);
+    const [instance] = (await cloud.emulator.instances()).filter(({ labels }) => labels['ropewalk-cluster'] === '77');
+    expect(instance?.serviceAccount).toBe(account('ropewalk'));
+    await research.terminate(
+      { ...owner, workspace: 'research', cluster: 77 },
+      allowed.launched.map(({ id }) => id),
+      never,
+    );
     // Without the grant on it, not even the control plane launches as the account of the instances.
     const grant = { role: 'roles/iam.serviceAccountUser', member: 'user:person@example.com' };
     await cloud.emulator.send({ op: 'replaceGrants', on: `account:${account('rope-test')}`, ...grant });

@@ -144,6 +144,28 @@ describe('a request of bulkInsert', () => {
     return bulkInsertBody(gcpSettings, { request, role: 'worker', placement: worker, zones: ['us-central1-b'], names });
   };
 
+  it('names the service account of the workspace, else that of the settings', () => {
+    const own = 'research@test-project.iam.gserviceaccount.com';
+    const emailOf = (workspace: string): string | null | undefined => {
+      const owner = { ...freshOwner(), workspace };
+      const settings = { ...gcpSettings, workspaceServiceAccounts: { research: own } };
+      const request = workersRequest(owner, 1);
+      const insert = {
+        request,
+        role: 'worker' as const,
+        placement: placement(),
+        zones: ['us-central1-b'],
+        names: ['a'],
+      };
+      return bulkInsertBody(settings, insert).instanceProperties?.serviceAccounts?.[0]?.email;
+    };
+    expect(['research', 'default', 'constructor'].map(emailOf)).toEqual([
+      own,
+      gcpSettings.serviceAccount,
+      gcpSettings.serviceAccount,
+    ]);
+  });
+
   it('has the launch token only in the metadata of its instances, and lets Google delete them in the end', () => {
     const body = bodyOf(workersRequest(freshOwner(), 2, 'launch', placement({ market: 'spot' })));
     const { metadata, ...rest } = body.instanceProperties ?? {};
