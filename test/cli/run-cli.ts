@@ -37,7 +37,13 @@ export function startCli(words: string[], { env = {}, cwd = tmpdir(), input, arg
   const child = spawn(program, [...before, ...words], {
     cwd,
     // No home of the user's: a test must not find their configuration.
-    env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', ROPEWALK_HOME: '/nonexistent', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      TZ: 'UTC',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ROPEWALK_HOME: '/nonexistent',
+      ...env,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(input);

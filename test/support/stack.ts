@@ -114,6 +114,7 @@ export async function spawnStack(
       ...(XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME }),
       ...(TEMPORAL_CLI === undefined ? {} : { TEMPORAL_CLI }),
       ...networkEnv(),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       ROPEWALK_HOME: home,
       ...(options.launched === true ? { ROPEWALK_LAUNCHER_FD: '3' } : {}),
       ...options.env,
