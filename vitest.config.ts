@@ -9,15 +9,10 @@
 //
 // `npm test` runs unit and isolated (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all`
 // runs full, chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
-import { join } from 'node:path';
-
 import { configDefaults, defineConfig } from 'vitest/config';
 
+import './test/runner/compile-cache.ts';
 import { StacksFirst } from './test/runner/stacks-first.ts';
-
-// As the command line does, here for this process, those of the tests and the programs that they start: half of the processor time of
-// a short program was for compiling its modules.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'ropewalk', 'compiled');
 
 const unitFolders = 'bench,contracts,domain,schema,store,objects,services,views,api,tidy,mutation,runner';
 /** Their tests change what a process has one of: its environment, the runtime of Temporal's SDK. */
