@@ -102,6 +102,15 @@ export function formatErrors(job: Job): string[] {
   return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${clean(text)}`);
 }
 
+/** `  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; nothing for a single attempt, which is an error above. */
+export function formatCauses({ failures = [] }: Job): string[] {
+  if (failures.reduce((sum, { count }) => sum + count, 0) < 2) return [];
+  return [
+    'Failed attempts by cause:',
+    ...failures.map(({ code, count, text }) => `  ${count} x ${code}: ${clean(text)}`),
+  ];
+}
+
 export function exitCodeOf(job: Job): number {
   return job.status === 'done' ? exitCodes.ok : exitCodes.failed;
 }

@@ -2,7 +2,7 @@
 import type { Client } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { describeFailures } from './failures.ts';
-import { exitCodeOf, formatErrors, formatOutcome, formatProgress } from './jobs.ts';
+import { exitCodeOf, formatCauses, formatErrors, formatOutcome, formatProgress } from './jobs.ts';
 import { formatBar } from './progress-bar.ts';
 
 /** Resolves with the exit code: 0 when every task is done. */
@@ -20,7 +20,8 @@ export async function watchJob(
   });
   if (format === 'json') output.json(job);
   else output.out(formatOutcome(job));
-  for (const line of [...formatErrors(job), ...(await describeFailures(client, job, signal))]) output.err(line);
+  for (const line of [...formatErrors(job), ...formatCauses(job), ...(await describeFailures(client, job, signal))])
+    output.err(line);
   if (job.status === 'error') output.err(`Its output: ropewalk batch logs ${number}`);
   return exitCodeOf(job);
 }

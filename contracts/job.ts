@@ -69,6 +69,8 @@ export interface JobView extends JobSummary {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
+  /** Failed attempts by cause, the most frequent first; absent without one. */
+  failures?: { code: string; text: string; count: number; lastAtMs: number }[];
   privateToCreator: boolean;
   /** Why some tasks were cancelled while the job went on. */
   tasksCancelled?: Reason;

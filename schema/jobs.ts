@@ -179,6 +179,8 @@ export const job = z.object({
   startedAt: time,
   endedAt: time,
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
+  /** Failed attempts by cause, the most frequent first: `EXIT_1`, `SIGKILL`, `INSTANCE_LOST`. */
+  failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })).optional(),
   /** The job whose failed tasks this one runs again. */
   retryOf: count.optional(),
   /** The jobs that it waits for, or waited for, before it starts. */

@@ -53,6 +53,7 @@ const outsideOfJob = (job: Job): Job => ({
   array: '',
   reason: withoutText(job.reason),
   recentErrors: [],
+  failures: [],
   withheld: true,
 });
 

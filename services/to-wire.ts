@@ -27,6 +27,7 @@ export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
     startedAt: timeOrNull(view.startedAtMs),
     endedAt: timeOrNull(view.endedAtMs),
     recentErrors: wireErrors(view),
+    failures: (view.failures ?? []).map(({ lastAtMs, ...failure }) => ({ ...failure, lastAt: time(lastAtMs) })),
     ...(view.retryOf === undefined ? {} : { retryOf: view.retryOf }),
     ...wireQueue(view),
     staleSince: timeOrNull(staleSinceMs),

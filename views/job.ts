@@ -1,6 +1,7 @@
 // The view of a job, wherever it is made: by its workflow from its state, from its row while there is no state to read, and at
 // the end of a job whose workflow could not write its own. API, SDK, CLI and pages only format it.
 import type { JobInput, JobView } from '../contracts/job.ts';
+import { failureGroups } from '../domain/job/failure-groups.ts';
 import type { JobState } from '../domain/job/state.ts';
 import { summarizeJob } from '../domain/job/summary.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
@@ -25,6 +26,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     startedAtMs: state.startedAtMs,
     endedAtMs: state.endedAtMs,
     recentErrors: state.recentErrors,
+    ...(state.causes === undefined ? {} : { failures: failureGroups(state.causes) }),
     pagesWritten: state.pagesWritten,
     privateToCreator: input.privateToCreator,
     ...(settings.retryOf === undefined ? {} : { retryOf: settings.retryOf }),

@@ -1,6 +1,7 @@
 // One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
+import { causeOf, noteCause } from './failure-groups.ts';
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from './limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { returnLeases, mayHold, runsAlone } from './ahead.ts';
@@ -108,6 +109,7 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
 function noteError(state: JobState, lease: Lease, result: TaskResult, nowMs: number): void {
   const how = result.signal === null ? `exit code ${result.exitCode}` : `signal ${result.signal}`;
   const text = result.reason === null ? how : `${how}: ${result.reason}`;
+  noteCause(state, causeOf(result), text, nowMs);
   state.recentErrors = [...state.recentErrors, { task: lease.task, attempt: lease.attempt, text, atMs: nowMs }].slice(
     -10,
   );

@@ -1,5 +1,6 @@
 // The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
 // waiting to be tried again, or not begun.
+import { lostCause, noteCause } from './failure-groups.ts';
 import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
@@ -79,6 +80,7 @@ export function loseLease(state: JobState, lease: Lease, why: string, nowMs: num
   state.counters.lost += 1;
   const losses = [...(state.losses[lease.task] ?? []), nowMs];
   state.losses[lease.task] = losses;
+  noteCause(state, lostCause, `lost with its instance: ${why}`, nowMs);
   const recent = losses.filter((atMs) => atMs > nowMs - lostAttemptsWindowMs).length;
   if (recent < maxLostAttempts && losses.length < maxLostAttemptsEver) {
     requeue(state, lease);

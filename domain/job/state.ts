@@ -149,4 +149,6 @@ export interface JobState {
   projection: Projection;
   /** The newest error texts, for the view. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
+  /** Failed attempts by cause; absent until one has failed. */
+  causes?: Record<string, { text: string; count: number; lastAtMs: number }>;
 }

@@ -25,6 +25,7 @@ export interface JobFacts {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: readonly { attempt: number; text: string; atMs: number }[];
+  failures?: readonly { code: string; text: string; count: number; lastAtMs: number }[];
 }
 
 export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures' | 'gpus'>;
@@ -90,13 +91,24 @@ function explainReleased(cluster: JobCluster | null): WhySentence[] {
   return [{ about: 'size', text, facts: [eventFact(released)] }];
 }
 
-function explainErrors({ status, tasks, counters, recentErrors }: JobFacts): WhySentence[] {
+const maxCausesNamed = 5;
+
+function explainErrors({ status, tasks, counters, recentErrors, failures = [] }: JobFacts): WhySentence[] {
   const newest = recentErrors.at(-1);
   const { lost, retried } = counters;
   if (tasks.error + lost + retried === 0) return [];
-  const counts = [fact('tasks failed', tasks.error), fact('attempts retried', retried), fact('attempts lost', lost)];
+  const causes = failures
+    .slice(0, maxCausesNamed)
+    .map(({ code, count, lastAtMs }) => fact(`failure ${code}`, count, lastAtMs));
+  const totals = [fact('tasks failed', tasks.error), fact('attempts retried', retried), fact('attempts lost', lost)];
+  const counts = [...totals, ...causes];
+  const [worst] = failures;
+  const most =
+    worst === undefined || failures.length < 2
+      ? ''
+      : ` The most frequent cause, ${worst.count} times, is ${worst.code}: ${clause(worst.text)}.`;
   const error = newest === undefined ? '' : `; the newest error is: ${clause(newest.text)}`;
-  const text = `${plural(tasks.error, 'task')} failed, ${plural(retried, 'attempt')} failed and ran again, ${plural(lost, 'attempt')} ended with an instance${error}.`;
+  const text = `${plural(tasks.error, 'task')} failed, ${plural(retried, 'attempt')} failed and ran again, ${plural(lost, 'attempt')} ended with an instance${error}.${most}`;
   const about = status === 'running' || status === 'pending' ? 'state' : 'end';
   const facts = newest === undefined ? counts : [...counts, fact('newest error', newest.text, newest.atMs)];
   return [{ about, text, facts }];

@@ -115,12 +115,14 @@ def test_wait_returns_whether_every_task_is_done(jobs: JobsStandIn, ropewalk: Ru
     assert (code, out) == (0, "Job 4 done: 0 / 2 done\n")
     assert "Job 4 running: 0 / 2 done, 2 running" in err
     failed = {"total": 2, "pending": 0, "assigned": 0, "running": 0, "done": 1, "error": 1, "cancelled": 0}
-    jobs.jobs[5] = a_whole_job(5, status="error", tasks=failed, endedAt="2026-01-01T00:00:03.500Z")
+    causes = [{"code": "EXIT_1", "text": "exit code 1", "count": 2, "lastAt": "2026-01-01T00:00:03.000Z"}]
+    jobs.jobs[5] = a_whole_job(5, status="error", tasks=failed, endedAt="2026-01-01T00:00:03.500Z", failures=causes)
     jobs.reads_before_done = 100
     jobs.tasks = [{"id": 3, "index": 1, "state": "error", "attempt": 1}]
     jobs.lines = [a_line("fine", task=3), a_line("boom \x1b[31mred", task=3, stream="stderr")]
     code, out, err = ropewalk("batch", "wait", "5")
     assert (code, out) == (1, "Job 5 error: 1 / 2 done, 1 error in 2.5 s\n")
+    assert "Failed attempts by cause:\n  2 x EXIT_1: exit code 1\n" in err
     assert "Failed task ids: 3\n(Task 3)   boom red\n" in err
 
 

@@ -42,6 +42,10 @@ describe('a job that failed', () => {
     status: 'error',
     tasks: { ...aJob().tasks, done: 7, error: 3 },
     recentErrors: [{ task: 3, attempt: 2, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }],
+    failures: [
+      { code: 'EXIT_7', text: 'exit code 7: disk full\u001b[2J', count: 5, lastAt: '2024-11-18T17:26:00.000Z' },
+      { code: 'SIGKILL', text: 'signal SIGKILL', count: 1, lastAt: '2024-11-18T17:25:00.000Z' },
+    ],
   });
   const tasks = [
     ...[3, 4, 8].map((id) => aTask({ id, index: id, state: 'error', attempt: 2, exitCode: 7 })),
@@ -69,7 +73,12 @@ describe('a job that failed', () => {
     const { api, env } = await standIn(answer);
     const result = await callCli(['batch', command, '12'], { env });
     const expected = [2, 3, 4, 5, 6].map((n) => `(Task 3)   error ${n}`);
-    const shown = ['Failed task ids: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
+    const causes = [
+      'Failed attempts by cause:',
+      '  5 x EXIT_7: exit code 7: disk full',
+      '  1 x SIGKILL: signal SIGKILL',
+    ];
+    const shown = [...causes, 'Failed task ids: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
     expect(result[where]).toContain(`(Task 3) attempt 2: exit code 7\n${shown}\n`);
     expect(api.requests.find(({ path }) => path.endsWith('/logs'))).toMatchObject({ query: { tasks: '3,4,8' } });
   });

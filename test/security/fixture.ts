@@ -44,6 +44,8 @@ export async function createFixture({ isPrivate = false } = {}) {
   api.workflows.clusters.get(cluster)?.events.push(event);
   api.workflows.clusters.get(job)?.events.push(event);
   api.workflows.jobs.get(job)?.recentErrors.push({ task: 0, attempt: 1, text: secretContent, atMs: api.now() });
+  const secretCause = { text: secretContent, count: 1, lastAtMs: api.now() };
+  Object.assign(api.workflows.jobs.get(job) ?? {}, { causes: { EXIT_1: secretCause } });
   api.logs.read = async function* () {
     yield { atMs: 1, instance: 'i_a', task: 0, attempt: 1, stream: 'stdout', text: secretContent };
   };

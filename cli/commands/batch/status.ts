@@ -8,7 +8,15 @@ import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../cont
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { describeFailures } from '../../failures.ts';
-import { formatErrors, formatJobs, formatOutcome, formatProgress, parseSort, sortColumns } from '../../jobs.ts';
+import {
+  formatCauses,
+  formatErrors,
+  formatJobs,
+  formatOutcome,
+  formatProgress,
+  parseSort,
+  sortColumns,
+} from '../../jobs.ts';
 import { formatBar } from '../../progress-bar.ts';
 import { numberOfJob } from '../../references.ts';
 import { formatTable } from '../../table.ts';
@@ -57,7 +65,7 @@ async function showJob({ output }: CliContext, client: Client, number: number, {
   output.out(formatJobs([job]));
   output.out(job.endedAt === null ? `${formatProgress(job)} ${formatBar(job)}`.trimEnd() : formatOutcome(job));
   const failures = await describeFailures(client, job);
-  for (const line of [...formatErrors(job), ...failures]) output.out(line);
+  for (const line of [...formatErrors(job), ...formatCauses(job), ...failures]) output.out(line);
 }
 
 const taskStates = ['pending', 'assigned', 'running', 'done', 'error', 'cancelled', 'unknown'] as const;

@@ -46,7 +46,21 @@ class TaskError(TypedDict):
     at: str
 
 
-class Job(TypedDict):
+class JobFailure(TypedDict):
+    """Failed attempts of one cause: EXIT_1, SIGKILL, INSTANCE_LOST."""
+
+    code: str
+    text: str
+    count: int
+    lastAt: str
+
+
+class _JobDetails(TypedDict, total=False):
+    #: The most frequent cause first.
+    failures: list[JobFailure]
+
+
+class Job(_JobDetails):
     number: int
     workspace: str
     name: str

@@ -122,6 +122,14 @@ def format_errors(job: Job) -> list[str]:
     return [f"(Task {one['task']}) attempt {one['attempt']}: {clean(one['text'])}" for one in job["recentErrors"]]
 
 
+def format_causes(job: Job) -> list[str]:
+    """`  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; nothing for a single attempt, which is an error above."""
+    failures = job.get("failures", [])
+    if sum(one["count"] for one in failures) < 2:
+        return []
+    return ["Failed attempts by cause:", *(f"  {one['count']} x {one['code']}: {clean(one['text'])}" for one in failures)]
+
+
 def format_bar(job: Job, now_s: float | None = None) -> str:
     """`[#########           ] 45 %, 2.5/s, 22 s left`; empty before the first task has started and after the end."""
     tasks = job["tasks"]

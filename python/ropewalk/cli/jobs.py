@@ -17,6 +17,7 @@ from ropewalk.cli.job_views import (
     SORT_KEYS,
     describe_failures,
     format_bar,
+    format_causes,
     format_errors,
     format_jobs,
     format_outcome,
@@ -113,7 +114,7 @@ def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
         return
     output.out(format_jobs([job]))
     output.out(f"{format_progress(job)} {format_bar(job)}".rstrip() if job["endedAt"] is None else format_outcome(job))
-    for line in [*format_errors(job), *describe_failures(api, job)]:
+    for line in [*format_errors(job), *format_causes(job), *describe_failures(api, job)]:
         output.out(line)
 
 
@@ -171,7 +172,7 @@ def watch_job(api: ClientApi, number: int, output_format: str) -> int:
         output.json(job)
     else:
         output.out(format_outcome(job))
-    for line in [*format_errors(job), *describe_failures(api, job)]:
+    for line in [*format_errors(job), *format_causes(job), *describe_failures(api, job)]:
         output.err(line)
     if job["status"] == "error":
         output.err(f"Its output: ropewalk batch logs {number}")

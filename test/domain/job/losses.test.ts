@@ -23,7 +23,7 @@ it('a task whose instance ends in order is tried again, however often', () => {
     expect(grants).toMatchObject([{ task: 0, attempt: round }]);
     loseInstance(state, { id: `i_${round}`, why: 'the stack was stopped', isOrderly: true }, round);
   }
-  expect(state.outcome).toBeNull();
+  expect([state.outcome, state.causes]).toEqual([null, undefined]);
 });
 
 it('a task whose instance fails three times within a day is given up', () => {
@@ -31,6 +31,7 @@ it('a task whose instance fails three times within a day is given up', () => {
   for (let round = 1; round <= maxLostAttempts; round += 1) lose(state, `i_${round}`, round * hourMs);
   expect(state.outcome?.reason.code).toBe('TASKS_FAILED');
   expect(state.page).toMatchObject([{ state: 'error', attempt: maxLostAttempts }]);
+  expect(state.causes).toMatchObject({ INSTANCE_LOST: { count: maxLostAttempts } });
 });
 
 it('losses of long ago do not count, but there is a last one', () => {
@@ -100,6 +101,13 @@ it('each task that may have cost an instance runs with no other lease beside it'
     say(state, 'i_next', nowMs + 1, { results: grants.map((grant) => ({ ...grant, ...result })) });
   }
   expect(take('i_next', 20).grants.map(({ task }) => task)).toEqual([4, 5, 6, 7]);
+});
+
+it('attempts whose command failed are counted by their cause, those that ran again too', () => {
+  const state = aJob({ taskCount: 1, retries: 1 });
+  fail(state, 'i_1', 1);
+  fail(state, 'i_1', 2);
+  expect(state.causes).toEqual({ EXIT_1: { text: 'exit code 1', count: 2, lastAtMs: 2 } });
 });
 
 function aJob(settings: { taskCount: number; retries?: number }): JobState {

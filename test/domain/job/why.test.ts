@@ -86,6 +86,15 @@ it('an ended job says why, with what failed and ran again', () => {
     'The job ended at 2026-11-22 11:00:00 UTC: 1 of 10 tasks failed.',
     '1 task failed, 2 attempts failed and ran again, 1 attempt ended with an instance; the newest error is: exit code 3.',
   ]);
+  const failures = [
+    { code: 'SIGKILL', text: 'signal SIGKILL: out of memory', count: 2, lastAtMs: at('10:59:00') },
+    { code: 'EXIT_3', text: 'exit code 3', count: 1, lastAtMs: at('10:58:00') },
+  ];
+  const found = explain({ ...ended, failures }).find(({ facts }) =>
+    facts.some(({ name }) => name === 'failure SIGKILL'),
+  );
+  expect(found?.text).toContain('The most frequent cause, 2 times, is SIGKILL: signal SIGKILL: out of memory.');
+  expect(found?.facts).toContainEqual({ name: 'failure EXIT_3', value: 1, atMs: at('10:58:00') });
 });
 
 it('a running job too shows which attempts failed and ran again, and the reason for which its start waits', () => {
