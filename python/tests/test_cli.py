@@ -45,7 +45,8 @@ def test_a_job_is_submitted_with_its_options(jobs: JobsStandIn, ropewalk: Run, t
     variables = tmp_path / "more.env"
     variables.write_text("export A=one # comment\nB='two words'\n")
     options = ["--n-tasks", "3", "-N", "-1", "-e", "C=3", "--env-file", str(variables), "--retries", "2", "--gpu"]
-    options += ["--no-task-on-scheduler", "--cpu", "2,8", "--vm-type", "a,b", "-t", "team=weather", "--after", "4,5"]
+    options += ["--no-task-on-scheduler", "--cpu", "2,8", "--vm-type", "a,b", "-t", "team=weather"]
+    options += ["--after", "4,5", "--instance-credentials"]
     code, out, err = ropewalk("batch", "run", *options, "echo", "--ntasks", "$HOME")
     assert (code, out) == (0, "Job 1 (job-1) submitted\n")
     assert "note: --ntasks after the script belongs to the script" in err
@@ -62,6 +63,7 @@ def test_a_job_is_submitted_with_its_options(jobs: JobsStandIn, ropewalk: Run, t
             "vmTypes": ["a", "b"],
             "tags": {"team": "weather"},
             "after": [4, 5],
+            "instanceCredentials": True,
         }
     ]
 

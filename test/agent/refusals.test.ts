@@ -146,10 +146,8 @@ it('an agent that had an instance token does not end when its launch token has e
     if (launchIsOld && token() === 't') return { kind: 'unauthenticated' };
     const cluster = { number: 1, name: 'one' };
     const given = { instanceToken: `held ${shown.length}`, expiresAt: '2099-01-01T00:00:00Z', cluster, job: null };
-    return {
-      kind: 'answer',
-      answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, watchdogTimeoutMs: 60_000 })),
-    };
+    const rules = { watchdogTimeoutMs: 60_000, instanceCredentials: false };
+    return { kind: 'answer', answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, ...rules })) };
   };
   const log = {
     write: (text: string) => void logged.push(text),

@@ -65,7 +65,7 @@ _MACHINES = frozenset(
     {
         *("vm_type", "scheduler_vm_type", "cpu", "memory", "gpu", "disk_size", "provider", "region", "zone", "arm", "tag"),
         *("allow_cross_zone", "spot_policy", "use_best_zone", "wait_for_capacity", "allow_ssh"),
-        *("allow_ssh_from", "allow_ingress_from"),
+        *("allow_ssh_from", "allow_ingress_from", "instance_credentials"),
     }
 )
 
@@ -172,6 +172,7 @@ def _arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
     for name, yes, no in (
         ("task_on_scheduler", flags["task_on_scheduler"], flags["no_task_on_scheduler"]),
         ("allow_cross_zone", flags["allow_cross_zone"], flags["no_cross_zone"]),
+        ("instance_credentials", flags["instance_credentials"], flags["no_instance_credentials"]),
         ("package_sync", _asks_for_sync(flags), flags["no_package_sync"]),
     ):
         if yes and no:

@@ -137,7 +137,10 @@ _OPTIONS: list[Any] = [
     option("--wait-for-capacity", metavar="DURATION", help="retry for this long while the cloud has no capacity, e.g. 6h"),
     flag("--allow-ssh", help="open port 22 of the head instance"),
     option("--allow-ssh-from", metavar="SOURCES", help="open port 22 to addresses, ranges such as 203.0.113.0/24, me, or everyone (a,b)"),
-    option("--allow-ingress-from", metavar="SOURCES", help="open the Dask scheduler to addresses, ranges, me, or everyone (a,b)"),]
+    option("--allow-ingress-from", metavar="SOURCES", help="open the Dask scheduler to addresses, ranges, me, or everyone (a,b)"),
+    flag("--instance-credentials", help="let tasks use the role or service account of their instance"),
+    flag("--no-instance-credentials", help="keep tasks from the metadata service of their instance"),
+]
 
 
 def with_run_options(function: F) -> F:
