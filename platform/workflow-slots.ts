@@ -1,6 +1,6 @@
 // How many workflow tasks a Temporal worker has at once, cached workflows and replays apart. A task of a cached workflow takes some
 // milliseconds of processor time, and most of its time it waits for Temporal: many at once. A workflow that is not cached is
-// replayed first: more replays at once than cores make all of them miss the workflow task timeout, and each of them begins again.
+// replayed first: with many more replays at once than cores, all of them miss the workflow task timeout, and each begins again.
 import type {
   CustomSlotSupplier,
   SlotPermit,
@@ -16,8 +16,11 @@ export interface WorkflowSlots {
   replays: number;
 }
 
-/** One poll at a time waits for the shared queue with fewer than three slots. */
-export const workflowSlotsOf = (cores: number): WorkflowSlots => ({ cached: 40, replays: Math.max(3, cores + 1) });
+/**
+ * Five on a small machine: between two replays a slot waits for Temporal, so that fewer leave the processor idle (bench `restart`),
+ * and five of the longest histories at once are replayed within the workflow task timeout.
+ */
+export const workflowSlotsOf = (cores: number): WorkflowSlots => ({ cached: 40, replays: Math.max(5, cores + 1) });
 
 /** How a Temporal worker takes workflow tasks. */
 export const workflowTaskOptions = (cores: number) =>

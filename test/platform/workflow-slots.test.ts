@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 
 describe('the slots of a Temporal worker', () => {
   it('bound replays by the cores, whatever waits: each of more would miss the workflow task timeout', () => {
-    expect([1, 2, 8].map((cores) => workflowSlotsOf(cores).replays)).toEqual([3, 3, 9]);
+    expect([1, 2, 8].map((cores) => workflowSlotsOf(cores).replays)).toEqual([5, 5, 9]);
     expect(workflowSlotsOf(2).cached).toBeGreaterThanOrEqual(20);
   });
 
