@@ -21,7 +21,7 @@ describe('the slots of a Temporal worker', () => {
     const granted = (isSticky: boolean) =>
       Array.from({ length: 100 }, () => slots.tryReserveSlot(poll(isSticky))).filter((permit) => permit !== null)
         .length;
-    expect([granted(false), granted(true)]).toEqual([3, 40]);
+    expect([granted(false), granted(true)]).toEqual([5, 40]);
     expect(options).toMatchObject({ stickyQueueScheduleToStartTimeout: '2s', maxCachedWorkflows: 2_000 });
   });
 
