@@ -81,9 +81,9 @@ const registry = createRegistry('api', readVersion());
 
 const monotonicMs = (): number => performance.now();
 const { publicUrl } = settings;
-const signInPorts = { publicUrl, monotonicMs, read: (file: string) => readFile(file, 'utf8') };
-const mailer =
-  settings.mail === null ? null : await waitOrExit(openMailer(settings.mail, (file) => readFile(file, 'utf8')));
+const read = (file: string): Promise<string> => readFile(file, 'utf8');
+const signInPorts = { publicUrl, monotonicMs, read };
+const mailer = settings.mail === null ? null : await waitOrExit(openMailer(settings.mail, read));
 const signIn = settings.signIn === null ? null : await waitOrExit(createSignIn(settings.signIn, signInPorts));
 
 const deps = createDeps({
@@ -103,7 +103,7 @@ const deps = createDeps({
   signIn,
   mailer,
   dashboardUrl: settings.dashboards?.url ?? null,
-  web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await readFile(settings.webBundle, 'utf8'))),
+  web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await read(settings.webBundle))),
   providers,
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),

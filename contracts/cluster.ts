@@ -1,5 +1,5 @@
 // The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
-import type { GpuReport } from '../domain/gpu-use.ts';
+import type { GpuReport, IdleGpus } from '../domain/gpu-use.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import type { SchedulerReport } from '../domain/cluster/dask/scheduler-report.ts';
 import type {
@@ -174,15 +174,9 @@ export interface ClusterView {
   waiting: WaitingView | null;
   dask: DaskView | null;
   /** Null or absent until an instance has reported GPUs. */
-  gpus?: GpusView | null;
+  gpus?: IdleGpus | null;
   /** Only in what the workflow hands over: entries of the cost ledger that the database does not have yet. */
   costs?: CostInterval[];
-}
-export interface GpusView {
-  total: number;
-  /** Those that have done nothing for long, and since when the first of these has. */
-  idle: number;
-  sinceMs: number | null;
 }
 export interface DaskView {
   orders: Orders;

@@ -1,4 +1,5 @@
 // The job workflow: one per submitted batch.
+import type { FailureGroup } from '../domain/job/failure-groups.ts';
 import type { JobState, TaskRecord, TaskState } from '../domain/job/state.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { JobSummary } from '../domain/job/summary.ts';
@@ -70,7 +71,7 @@ export interface JobView extends JobSummary {
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
   /** Failed attempts by cause, the most frequent first; absent without one. */
-  failures?: { code: string; text: string; count: number; lastAtMs: number }[];
+  failures?: FailureGroup[];
   privateToCreator: boolean;
   /** Why some tasks were cancelled while the job went on. */
   tasksCancelled?: Reason;

@@ -1,4 +1,5 @@
 // Whether GPUs that were asked for are used: from readings of how busy each is. Pure; agent/gpus takes the readings.
+import { plural } from './units.ts';
 
 /** A GPU that did nothing for this long is unused: longer than the start of a training, or the reading of its data, takes. */
 export const idleGpuAfterMs = 15 * 60_000;
@@ -34,6 +35,19 @@ export interface InstanceGpus {
   /** Null without an idle one. */
   idleSinceMs: number | null;
 }
+
+/** Of all instances of a cluster that have reported theirs. */
+export interface IdleGpus {
+  total: number;
+  /** Those that have done nothing for long. */
+  idle: number;
+  /** Since when the first of these has; null without one. */
+  sinceMs: number | null;
+}
+
+/** `2 of 4 GPUs have done nothing` */
+export const idleGpusText = ({ idle, total }: IdleGpus): string =>
+  `${idle} of ${plural(total, 'GPU')} ${idle === 1 ? 'has' : 'have'} done nothing`;
 
 export function gpuReport({ idleSinceMs }: GpuUse, afterMs: number, nowMs: number): GpuReport {
   const idle = idleSinceMs.flatMap((sinceMs) => (sinceMs !== null && nowMs - sinceMs >= afterMs ? [sinceMs] : []));

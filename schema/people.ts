@@ -20,9 +20,10 @@
 // POST   /v1/login/device/approve       approveLogin -> approvedLogin
 // GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
 import { z } from 'zod';
-import { workspaceDefaultsInput } from './machines.ts';
 
+import { userNamePattern } from '../domain/people/users.ts';
 import { durationInput } from './common.ts';
+import { workspaceDefaultsInput } from './machines.ts';
 
 const count = z.number().int();
 const limit = z.number().int().min(0).max(1_000_000);
@@ -38,7 +39,7 @@ export type Scope = z.infer<typeof scope>;
 export const userName = z
   .string()
   .regex(
-    /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/,
+    userNamePattern,
     'letters, digits, ".", "_", "@", "+" and "-", starting with a letter, digit or "_", at most 100',
   );
 export const slug = z

@@ -1,11 +1,12 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
 import { parseArray } from '../domain/job/array.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
+import type { IdleGpus } from '../domain/gpu-use.ts';
 import { maxTimeMs } from '../domain/requests/limits.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';
-import type { ClusterView, DaskView, InstanceView, GpusView, WaitingView } from '../contracts/cluster.ts';
+import type { ClusterView, DaskView, InstanceView, WaitingView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Viewed } from './views.ts';
 
@@ -88,7 +89,7 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
   };
 }
 
-const wireGpus = (gpus: GpusView | null): Cluster['gpus'] =>
+const wireGpus = (gpus: IdleGpus | null): Cluster['gpus'] =>
   gpus === null ? null : { total: gpus.total, idle: gpus.idle, idleSince: timeOrNull(gpus.sinceMs) };
 
 const wireWaiting = (waiting: WaitingView | null): Cluster['waitingForCapacity'] =>

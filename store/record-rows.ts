@@ -1,5 +1,6 @@
 // Rows of jobs and clusters.
 import type { CostInterval } from '../domain/cost/interval.ts';
+import type { IdleGpus } from '../domain/gpu-use.ts';
 import type { RecordState, StoredRecord } from './store.ts';
 import type { RecordKind, Startable } from './admission-port.ts';
 import type { RecordTable } from './tables.ts';
@@ -25,7 +26,7 @@ export interface AnyView {
   /** Of a cluster that runs the tasks of a job. */
   job?: number | null;
   /** Of a cluster. */
-  gpus?: { total: number; idle: number; sinceMs: number | null } | null;
+  gpus?: IdleGpus | null;
   /** Of a cluster: kept in the cost ledger, never in the row. */
   costs?: readonly CostInterval[];
 }

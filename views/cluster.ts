@@ -1,6 +1,6 @@
 // The view of a cluster, wherever it is made: by its workflow from its state, from its row while there is no state to read,
 // and at the end of a cluster whose workflow could not write its own. API, SDK, CLI and pages only format it.
-import type { ClusterInput, ClusterView, DaskView, GpusView, WaitingView } from '../contracts/cluster.ts';
+import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import { capacityDeadlineMs, missingSlots, missingText } from '../domain/cluster/capacity/wait.ts';
 import { clusterGpus } from '../domain/cluster/instance/gpus.ts';
@@ -10,6 +10,7 @@ import { ordersOf } from '../domain/cluster/orders.ts';
 import { hasReleasedSlot } from '../domain/cluster/slot/slots.ts';
 import type { ClusterState } from '../domain/cluster/state.ts';
 import { clusterStatus } from '../domain/cluster/status.ts';
+import type { IdleGpus } from '../domain/gpu-use.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
@@ -59,7 +60,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
   };
 }
 
-function viewGpus(state: ClusterState): GpusView | null {
+function viewGpus(state: ClusterState): IdleGpus | null {
   const gpus = clusterGpus(state);
   return gpus === null ? null : { total: gpus.total, idle: gpus.idle, sinceMs: gpus.sinceMs };
 }

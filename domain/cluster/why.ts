@@ -1,4 +1,5 @@
 // Why a cluster runs or waits, is not bigger, and has stopped: from its view, pure.
+import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
 import { plural, spellDuration } from '../units.ts';
 import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
@@ -27,7 +28,7 @@ export interface ClusterFacts {
   endedAtMs: number | null;
   waiting: { sinceMs: number; nextTryMs: number; untilMs: number | null; missing: number; text: string } | null;
   dask: DaskFacts | null;
-  gpus?: { total: number; idle: number; sinceMs: number | null } | null;
+  gpus?: IdleGpus | null;
 }
 
 export interface DaskFacts {
@@ -174,7 +175,7 @@ export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
   if (gpus === null || gpus === undefined || gpus.idle === 0) return [];
   const { total, idle, sinceMs } = gpus;
   const since = sinceMs === null ? 'for long' : `since ${timeText(sinceMs)}`;
-  const text = `${idle} of ${plural(total, 'GPU')} ${idle === 1 ? 'has' : 'have'} done nothing ${since}: does the code use CUDA? Instances without GPUs cost less.`;
+  const text = `${idleGpusText(gpus)} ${since}: does the code use CUDA? Instances without GPUs cost less.`;
   return [{ about: 'instanceType', text, facts: [fact('GPUs', total), fact('idle GPUs', idle, sinceMs)] }];
 }
 

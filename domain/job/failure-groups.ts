@@ -1,6 +1,5 @@
 // Failed attempts of a job by their cause, as a cluster groups the failures of its instances: thousands of tasks fail in a few ways.
 import type { TaskResult } from './protocol.ts';
-import type { JobState } from './state.ts';
 
 export interface FailureGroup {
   /** `EXIT_1`, `SIGTERM`, `INSTANCE_LOST`; `OTHER` for causes beyond the first twenty. */
@@ -24,7 +23,7 @@ export const lostCause = 'INSTANCE_LOST';
 export const causeOf = ({ exitCode, signal }: Pick<TaskResult, 'exitCode' | 'signal'>): string =>
   signal ?? (exitCode === null ? other : `EXIT_${exitCode}`);
 
-export function noteCause(state: Pick<JobState, 'causes'>, code: string, text: string, nowMs: number): void {
+export function noteCause(state: { causes?: FailureCauses }, code: string, text: string, nowMs: number): void {
   const causes = (state.causes ??= {});
   const isNew = causes[code] === undefined && Object.keys(causes).length >= maxCauses;
   const key = isNew ? other : code;

@@ -3,6 +3,7 @@
 import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
 import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
+import type { FailureCauses } from './failure-groups.ts';
 import type { RetryRules } from './retry-rules.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
@@ -150,5 +151,5 @@ export interface JobState {
   /** The newest error texts, for the view. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
   /** Failed attempts by cause; absent until one has failed. */
-  causes?: Record<string, { text: string; count: number; lastAtMs: number }>;
+  causes?: FailureCauses;
 }

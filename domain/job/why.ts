@@ -10,6 +10,7 @@ import {
 import type { Reason } from '../reason.ts';
 import { plural } from '../units.ts';
 import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
+import type { FailureGroup } from './failure-groups.ts';
 import { instancesFor } from './placement.ts';
 import type { JobSettings } from './state.ts';
 import type { JobSummary } from './summary.ts';
@@ -25,7 +26,7 @@ export interface JobFacts {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: readonly { attempt: number; text: string; atMs: number }[];
-  failures?: readonly { code: string; text: string; count: number; lastAtMs: number }[];
+  failures?: readonly FailureGroup[];
 }
 
 export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures' | 'gpus'>;

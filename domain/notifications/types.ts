@@ -1,6 +1,6 @@
 // What a workspace is notified of: kept as a list, and sent to its webhooks.
+import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
-import { plural } from '../units.ts';
 
 /** `noun.verb`. A new one needs no more than its line here and a caller that adds it. */
 export const notificationTypes = [
@@ -63,13 +63,13 @@ export interface Subject {
 /** Once for each cluster, at the first GPU that does nothing. */
 export function idleGpuNotification(
   { number, workspace, name, user }: Pick<Subject, 'number' | 'workspace' | 'name' | 'user'>,
-  { idle, total, sinceMs }: { idle: number; total: number; sinceMs: number | null },
+  gpus: IdleGpus,
 ): NewNotification {
   const object = `cluster/${number}`;
-  const has = idle === 1 ? 'has' : 'have';
+  const { idle, total, sinceMs } = gpus;
   return {
     ...{ workspace, object, type: 'cluster.idle_gpu' },
-    text: `Cluster ${number} (${name}) pays for GPUs that it does not use: ${idle} of ${plural(total, 'GPU')} ${has} done nothing for long`,
+    text: `Cluster ${number} (${name}) pays for GPUs that it does not use: ${idleGpusText(gpus)} for long`,
     data: {
       ...{ cluster: number, name, workspace, user, idle, total },
       idleSince: sinceMs === null ? null : new Date(sinceMs).toISOString(),

@@ -7,7 +7,7 @@ import { peopleEvent } from './events.ts';
 import { maxTokensPerUser, maxUsersPerWorkspace } from './limits.ts';
 import type { PeopleEvent, Role, Token, User } from './state.ts';
 import { newUser, tooManyTokens } from './tokens.ts';
-import { tooManyUsers } from './users.ts';
+import { tooManyUsers, userNamePattern } from './users.ts';
 
 /** Where people who are no users yet become users, and as what. */
 export interface NewPeople {
@@ -85,7 +85,7 @@ function findUser(context: SignInContext, { email }: Account, nowMs: number): Fo
   if (email === null) return { error: unverified };
   if (newPeople?.workspace !== slug) return { error: unknownPerson(email) };
   if (users >= maxUsersPerWorkspace) return { error: tooManyUsers };
-  if (!possibleName.test(email)) return { error: impossibleName };
+  if (!userNamePattern.test(email)) return { error: impossibleName };
   return { user: newUser({ id: newUserId, name: email, role: newPeople.role }, nowMs), isNew: true, isNewlyTied: true };
 }
 
@@ -96,9 +96,6 @@ export function refuseDomain(email: string | null, domains: readonly string[] | 
   const domain = email.slice(email.lastIndexOf('@') + 1);
   return domains.includes(domain) ? null : otherDomain(domain);
 }
-
-/** As schema/people.ts has it. */
-const possibleName = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/;
 
 export const unknownPerson = (email: string | null): Problem =>
   email === null

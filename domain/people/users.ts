@@ -7,6 +7,9 @@ import { maxUsersPerWorkspace } from './limits.ts';
 import type { PeopleEvent, PutUser, User } from './state.ts';
 import { newUser } from './tokens.ts';
 
+/** Names of users: also e-mail addresses. */
+export const userNamePattern = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/;
+
 export interface UserContext {
   caller: Caller;
   /** The user of this name. */

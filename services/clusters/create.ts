@@ -1,11 +1,11 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
-import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import { randomBytes } from 'node:crypto';
 
 import { microsOf } from '../../domain/cost/interval.ts';
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/cluster/limits.ts';
+import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
 import { createClusterCa } from '../../platform/pki/cluster-ca.ts';

@@ -1,6 +1,5 @@
 // Submits a job as a request describes it.
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
-import type { ResolvedMachines } from '../machines.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
 import type { Bundle } from '../../schema/agent.ts';
 import type { StoredFile } from '../../schema/files.ts';
@@ -12,6 +11,7 @@ import type { Context, Deps } from '../context.ts';
 import { filestoreOf, readFilestore } from '../files/filestores.ts';
 import { requireStored } from '../files/require-stored.ts';
 import { withNamedSoftware } from '../environments/resolve.ts';
+import type { ResolvedMachines } from '../machines.ts';
 import { readDefaults } from '../people/defaults.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';

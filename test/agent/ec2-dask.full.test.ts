@@ -18,7 +18,7 @@ import type { AgentApi } from '../support/agent-api.ts';
 import { createDaskApi } from '../support/dask-api.ts';
 import { eventually } from '../support/eventually.ts';
 
-const user = process.getuid?.() === 0 ? 'nobody' : '';
+const user = process.getuid?.() === 0 ? 'daemon' : '';
 /** Of the system: one in a home directory is out of the other user's reach. */
 const path = user === '' ? (process.env['PATH'] ?? '') : '/usr/bin:/bin';
 const seconds = { timeoutMs: 60_000 };

@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { freshOwner, startCloud, type TestCloud, workersRequest } from '../providers/aws-cloud.ts';
 
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
-const name = 'nobody';
+const name = 'daemon';
 let scratch: string;
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ropewalk-task-user-'));

@@ -1,8 +1,8 @@
-// The words of clean folders, in names, comments and titles.
+// The words of the project, in names, comments and titles.
 import { describe, expect, it } from 'vitest';
 
 import { readDocuments, readPython, readSources } from './sources.ts';
-import { avoided, cleanFolders, exceptions, wordsOf } from './vocabulary.ts';
+import { avoided, exceptions, wordsOf } from './vocabulary.ts';
 
 interface Found {
   path: string;
@@ -16,9 +16,8 @@ const isOwn = (path: string): boolean => path.startsWith('test/tidy/vocabulary')
 const sources = [...readSources(), ...readPython(), ...readDocuments()].filter(({ path }) => !isOwn(path));
 
 describe('the vocabulary', () => {
-  it('of clean folders has no word that the field says otherwise', () => {
+  it('has no word that the field says otherwise', () => {
     const found = sources
-      .filter(({ path }) => cleanFolders.some((prefix) => path.startsWith(prefix)))
       .flatMap(({ path, text }) => avoidedWords(path, text))
       .filter(({ path, word }) => !exceptions.some((known) => known.path === path && known.word === word));
     expect(found).toEqual([]);
@@ -35,9 +34,7 @@ describe('the vocabulary', () => {
     expect(avoidedWords('a.ts', 'const placeholder = deadline + rollback;')).toEqual([]);
   });
 
-  it('names only folders and exceptions that exist', () => {
-    const unused = cleanFolders.filter((prefix) => !sources.some(({ path }) => path.startsWith(prefix)));
-    expect(unused).toEqual([]);
+  it('names only exceptions that exist', () => {
     for (const { path, word } of exceptions) {
       const source = sources.find((each) => each.path === path);
       expect(wordsOf(source?.text ?? '')).toContain(word);

@@ -1,41 +1,10 @@
-// Words that the code does not use, because the field has a term of its own, and the folders that are free of them. A folder
-// joins `cleanFolders` when it is clean, and does not leave.
+// Words that the project does not use, because the field has a term of its own.
 
 export interface Avoided {
   /** Matches words in lower case: `deadMan`, `dead-man` and `DEAD_MAN` all read "dead man" there. */
   words: RegExp;
   use: string;
 }
-
-/** Prefixes of paths. */
-export const cleanFolders: readonly string[] = [
-  'activities/',
-  'agent/',
-  'api/',
-  'bench/',
-  'cli/',
-  'contracts/',
-  'dev/',
-  'docs/',
-  'domain/',
-  'examples/',
-  'ops/',
-  'platform/',
-  'providers/',
-  'python/',
-  'schema/',
-  'sdk/',
-  'services/',
-  'store/',
-  'views/',
-  'web/',
-  'worker.ts',
-  'workflows/',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'README.md',
-  'test/',
-];
 
 export const avoided: readonly Avoided[] = [
   {
@@ -80,8 +49,6 @@ export const exceptions: readonly { path: string; word: string; reason: string }
   { path: 'dev/temporal.ts', word: 'news', reason: "an option of Temporal's server" },
   { path: 'docs/names.md', word: 'belonging', reason: 'listed there as avoided' },
   { path: 'docs/names.md', word: 'doors', reason: 'listed there as avoided' },
-  { path: 'test/agent/ec2-dask.full.test.ts', word: 'nobody', reason: 'a user of Linux' },
-  { path: 'test/agent/task-user.test.ts', word: 'nobody', reason: 'a user of Linux' },
 ];
 
 /** Identifiers as words: `terminatesAtMs` and `leaves-at-ms` become `leaves at ms`. */

@@ -1,14 +1,10 @@
 // GPUs of a cluster that do nothing, as the agents of its instances report them.
-import type { GpuReport } from '../../gpu-use.ts';
+import { idleGpusText, type GpuReport, type IdleGpus } from '../../gpu-use.ts';
 import { plural } from '../../units.ts';
 import { addEvent } from '../notes.ts';
 import type { ClusterInstance, ClusterState } from '../state.ts';
 
-export interface ClusterGpus {
-  /** Of the instances that have reported theirs. */
-  total: number;
-  idle: number;
-  sinceMs: number | null;
+export interface ClusterGpus extends IdleGpus {
   /** Ids of those with an idle GPU. */
   instances: string[];
 }
@@ -32,7 +28,7 @@ export function noteGpus(state: ClusterState, instance: ClusterInstance, report:
   }
   if (after.idle <= (before?.idle ?? 0) && wasIdle) return;
   if (wasIdle && nowMs - last.atMs < eventEveryMs) return;
-  addEvent(state, nowMs, 'IDLE_GPU', `${idleText(after, nowMs)} (${named(after.instances)})`);
+  addEvent(state, nowMs, 'IDLE_GPU', `${idleForText(after, nowMs)} (${named(after.instances)})`);
 }
 
 /** Null while no instance has reported any. */
@@ -52,13 +48,10 @@ export function clusterGpus(state: Pick<ClusterState, 'instances'>): ClusterGpus
 }
 
 /** `2 of 4 GPUs have done nothing for 15 minutes` */
-export const idleText = (
-  { idle, total, sinceMs }: Pick<ClusterGpus, 'idle' | 'total' | 'sinceMs'>,
-  nowMs: number,
-): string => {
-  const minutes = Math.max(1, Math.round((nowMs - (sinceMs ?? nowMs)) / 60_000));
-  return `${idle} of ${plural(total, 'GPU')} ${idle === 1 ? 'has' : 'have'} done nothing for ${plural(minutes, 'minute')}`;
-};
+function idleForText(gpus: IdleGpus, nowMs: number): string {
+  const minutes = Math.max(1, Math.round((nowMs - (gpus.sinceMs ?? nowMs)) / 60_000));
+  return `${idleGpusText(gpus)} for ${plural(minutes, 'minute')}`;
+}
 
 const named = (ids: readonly string[]): string =>
   ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`;
