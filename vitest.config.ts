@@ -18,7 +18,7 @@ const unitFolders = 'bench,contracts,domain,schema,store,objects,services,views,
 /** Their tests change what a process has one of: its environment, the runtime of Temporal's SDK. */
 const isolatedFolders = 'sdk,cli,platform,workflows,activities';
 const realFolders =
-  'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security';
+  'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,clouds,live,security';
 
 const full = ['test/**/*.full.test.ts'];
 const chaos = ['test/chaos/**/*.test.ts'];

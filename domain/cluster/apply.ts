@@ -226,5 +226,5 @@ function reportEnded(state: ClusterState, instance: ClusterInstance): void {
 function neverRegistered({ settings }: ClusterState, { id }: ClusterInstance): string {
   const what = `instance ${id} was launched but its agent did not register within ${settings.registerTimeoutMs / 1000} s`;
   if (settings.machines === undefined) return `${what}; its log says why`;
-  return `${what}. Check the way from its subnet to the API's public URL: a public address or a NAT gateway, a route, the outbound rules of its security group; and that its instance profile exists`;
+  return `${what}. Check the way from its subnet to the API's public URL: a public address or a NAT gateway, a route, the outbound rules of its security group or firewall; and that its instance profile or service account exists`;
 }

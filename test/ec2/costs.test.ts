@@ -13,9 +13,10 @@ import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { addWorkspace } from '../store/fixtures.ts';
 import { createRandom } from '../support/random.ts';
+import { ec2 } from '../support/clouds.ts';
 import { createEc2Cluster } from './cluster.ts';
 import type { Ec2Cluster } from './cluster.ts';
-import { dollars } from './money.ts';
+import { dollars } from '../clouds/money.ts';
 
 const runs = 2;
 
@@ -64,7 +65,7 @@ describe('the cost ledger', () => {
       const cents = (amount: number): number => Math.round(amount * 100);
       const withoutDisks = ledger.map((entry) => ({ ...entry, diskMicrosPerHour: 0 }));
       const nowMs = cluster.nowMs();
-      expect(cents(totalCost(withoutDisks, nowMs) / 1e6)).toBe(cents(dollars(remains.entries, nowMs)));
+      expect(cents(totalCost(withoutDisks, nowMs) / 1e6)).toBe(cents(dollars(ec2, remains.entries, nowMs)));
     });
   }
 

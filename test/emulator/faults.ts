@@ -29,6 +29,9 @@ export interface Faults {
   counts(): { calls: Record<string, number>; injected: Record<string, number> };
 }
 
+/** Says whether a call at this time is within the request rates of the cloud. */
+export type Rates = () => (action: string, nowMs: number) => boolean;
+
 /** Bucket size and refill per second: vendor's documentation, as measured by others where it is silent. */
 const buckets: Record<string, [size: number, perSecond: number]> = {
   RunInstances: [5, 2],
@@ -38,11 +41,25 @@ const buckets: Record<string, [size: number, perSecond: number]> = {
 const reading: [number, number] = [100, 20];
 const changing: [number, number] = [50, 5];
 
-export function createFaults(clock: Clock): Faults {
+const ratesOfEc2: Rates = () => {
+  const levels = new Map<string, { tokens: number; atMs: number }>();
+  return (action, nowMs) => {
+    const [size, perSecond] = buckets[action] ?? (/^(Describe|Get|List)/.test(action) ? reading : changing);
+    const level = levels.get(action) ?? { tokens: size, atMs: nowMs };
+    const tokens = Math.min(size, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond);
+    levels.set(action, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
+    return tokens >= 1;
+  };
+};
+const refusalOfEc2 = () => new AwsError('RequestLimitExceeded', 'Request limit exceeded.', 503);
+
+export function createFaults(
+  clock: Clock,
+  { rates, refusal }: { rates: Rates; refusal: () => Error } = { rates: ratesOfEc2, refusal: refusalOfEc2 },
+): Faults {
   let waiting: Fault[] = [];
   let losing = new Map<string, { share: number; random: () => number }>();
-  let throttled = false;
-  const levels = new Map<string, { tokens: number; atMs: number }>();
+  let isWithinRate: ReturnType<Rates> | null = null;
   const calls: Record<string, number> = {};
   const injected: Record<string, number> = {};
   const count = (counter: Record<string, number>, name: string): void => {
@@ -50,14 +67,9 @@ export function createFaults(clock: Clock): Faults {
   };
 
   const take = (action: string): void => {
-    const [size, perSecond] = buckets[action] ?? (/^(Describe|Get|List)/.test(action) ? reading : changing);
-    const nowMs = clock.nowMs();
-    const level = levels.get(action) ?? { tokens: size, atMs: nowMs };
-    const tokens = Math.min(size, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond);
-    levels.set(action, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
-    if (tokens >= 1) return;
+    if (isWithinRate === null || isWithinRate(action, clock.nowMs())) return;
     count(injected, `${action} throttled`);
-    throw new AwsError('RequestLimitExceeded', 'Request limit exceeded.', 503);
+    throw refusal();
   };
 
   const due = (action: string): Fault | null => {
@@ -73,8 +85,7 @@ export function createFaults(clock: Clock): Faults {
     add: (fault) => void waiting.push({ ...fault }),
     loseAnswers: (action, share, seed) => void losing.set(action, { share, random: createRandom(seed) }),
     throttle: (on) => {
-      throttled = on;
-      levels.clear();
+      isWithinRate = on ? rates() : null;
     },
     clear: () => {
       waiting = [];
@@ -82,7 +93,7 @@ export function createFaults(clock: Clock): Faults {
     },
     next(action) {
       count(calls, action);
-      if (throttled) take(action);
+      take(action);
       const fault = due(action);
       if (fault !== null) {
         count(injected, `${action} ${fault.kind}${fault.code === undefined ? '' : ` ${fault.code}`}`);

@@ -10,7 +10,9 @@ export interface LedgerEntry {
   type: string;
   zone: string;
   market: string;
+  /** The caller's id of the request: a client token of EC2, a request id of Compute Engine. */
   clientToken: string;
+  /** Tags of EC2, labels of Compute Engine. */
   tags: Record<string, string>;
   why: string;
 }

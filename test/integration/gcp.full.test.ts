@@ -66,7 +66,7 @@ describe('on Compute Engine', () => {
     });
     await bothTasksRun(client, number);
     const { live } = await gcp.emulator.ledger();
-    await gcp.emulator.send({ op: 'die', name: live[0] ?? '' });
+    await gcp.emulator.send({ op: 'die', id: live[0] ?? '' });
     await eventually(async () => (await gcp.emulator.ledger()).live.some((name) => !live.includes(name)) || null);
     await bothTasksRun(client, number);
     await writeFile(join(marks, 'go'), '');
@@ -87,7 +87,7 @@ describe('on Compute Engine', () => {
     expect(cluster.dask?.schedulerAddress).toMatch(/^tls:\/\/127\.87\./);
     const { live } = await gcp.emulator.ledger();
     const spot = (await gcp.emulator.instances()).find(({ name, market }) => live.includes(name) && market === 'spot');
-    await gcp.emulator.send({ op: 'preempt', name: spot?.name ?? '' });
+    await gcp.emulator.send({ op: 'interrupt', id: spot?.name ?? '' });
     await workerReplaced(client, number, spot?.name ?? '');
     expect((await client.clusters.get(number)).events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
     await client.clusters.stop(number);

@@ -61,7 +61,7 @@ describe('the roles of a prepared project', () => {
       ...{ 'ropewalk-deployment': deployment, 'ropewalk-workspace': owner.workspace },
       'ropewalk-cluster': String(owner.cluster),
     };
-    await cloud.emulator.send({ op: 'plantDisk', name: 'left', labels });
+    await cloud.emulator.send({ op: 'plant', kind: 'disk', name: 'left', labels });
     await provider.list(deployment);
     for await (const line of provider.logs({ owner })) throw new Error(`no agent wrote ${line.text}`);
     await provider.terminate(owner, ids, never);

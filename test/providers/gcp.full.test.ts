@@ -19,7 +19,7 @@ providerContract('gcp, emulated', async () => {
     request: workersRequest,
     launchElsewhere: (request) => launchElsewhere('gcp-launch-elsewhere.ts', { options: cloud.options, request }),
     capacity,
-    crash: (name) => cloud.emulator.send({ op: 'die', name }),
+    crash: (id) => cloud.emulator.send({ op: 'die', id }),
     startStubbornWork: (ids) => startStubbornWork(cloud.directory, ids),
     leaveBehind: async ({ deploymentId, workspace, cluster }) => {
       planted += 1;
@@ -28,8 +28,7 @@ providerContract('gcp, emulated', async () => {
         'ropewalk-workspace': workspace,
         'ropewalk-cluster': String(cluster),
       };
-      await cloud.emulator.send({ op: 'plantDisk', name: `disk-${planted}`, labels });
-      return `us-central1-a/disk-${planted}`;
+      return cloud.emulator.plant({ kind: 'disk', name: `disk-${planted}`, labels });
     },
     until: async (condition) => void (await eventually(condition)),
     cleanUp: () => cloud.close(),

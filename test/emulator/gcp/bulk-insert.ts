@@ -92,7 +92,7 @@ export function bulkInsert(project: EmulatedProject, body: unknown, requestId: s
   const wanted = request.safeParse(body);
   if (!wanted.success) throw invalid(`Invalid value for field: ${z.prettifyError(wanted.error)}`);
   check(project, wanted.data);
-  const operation = insert(project, wanted.data);
+  const operation = insert(project, wanted.data, requestId ?? '');
   if (requestId !== null) project.requests.set(requestId, operation.name);
   return operation;
 }
@@ -155,7 +155,11 @@ function shapesOf({
   );
 }
 
-function insert(project: EmulatedProject, { count, minCount = count, ...wanted }: Request): Operation {
+function insert(
+  project: EmulatedProject,
+  { count, minCount = count, ...wanted }: Request,
+  requestId: string,
+): Operation {
   const { locations, targetShape } = wanted.locationPolicy;
   const allowsSome = Object.values(locations).some(({ preference }) => preference === 'ALLOW');
   const zones = project.zones.filter((zone) => {
@@ -181,7 +185,7 @@ function insert(project: EmulatedProject, { count, minCount = count, ...wanted }
   kept.forEach(({ zone, machineType, diskType }, at) => {
     const [accelerator] = of.guestAccelerators;
     const instance = project.launch({
-      ...{ name: names[at] ?? '', zone, machineType, diskType, market, labels: of.labels },
+      ...{ name: names[at] ?? '', requestId, zone, machineType, diskType, market, labels: of.labels },
       accelerator:
         accelerator === undefined ? null : { type: accelerator.acceleratorType, count: accelerator.acceleratorCount },
       metadata: Object.fromEntries((of.metadata?.items ?? []).map(({ key, value }) => [key, value])),

@@ -1,13 +1,15 @@
 // What tests may do to the project, and see of it: POST /_control with one order.
 import { z } from 'zod';
 
+import type { LedgerEntry } from '../ledger.ts';
 import { controlPlaneToken } from './access.ts';
 import type { Policy, Role } from './iam.ts';
 import type { Network, Subnetwork } from './network.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Firewall, Instance } from './state.ts';
 import { createBucket } from './storage.ts';
-import type { LedgerEntry, EmulatedProject } from './project.ts';
+import { plant, plantable } from './plant.ts';
+import type { EmulatedProject } from './project.ts';
 
 const fault = z.object({
   action: z.string(),
@@ -28,22 +30,28 @@ export const order = z.discriminatedUnion('op', [
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
   }),
   z.object({ op: z.literal('fault'), fault }),
+  z.object({ op: z.literal('loseAnswers'), action: z.string(), share: z.number().min(0).max(1), seed: z.number() }),
+  /** Whether calls are refused beyond Google's request rates. */
+  z.object({ op: z.literal('throttle'), on: z.boolean() }),
   z.object({ op: z.literal('clearFaults') }),
   z.object({
     op: z.literal('delays'),
     visibleMs: z.number().optional(),
+    visibleUpToMs: z.number().optional(),
     pendingMs: z.number().optional(),
     shutdownMs: z.number().optional(),
     changeMs: z.number().optional(),
   }),
   z.object({ op: z.literal('advance'), ms: z.number().min(0) }),
   z.object({ op: z.literal('mute'), instances: z.number().int().min(0) }),
-  z.object({ op: z.literal('preempt'), name: z.string(), inMs: z.number().default(30_000) }),
+  /** Ids of instances are their names. Google takes back the capacity of a spot instance. */
+  z.object({ op: z.literal('interrupt'), id: z.string(), inMs: z.number().default(30_000) }),
   /** Its host fails: the instance is off. */
-  z.object({ op: z.literal('die'), name: z.string() }),
+  z.object({ op: z.literal('die'), id: z.string() }),
   /** As a person does with instances.stop. */
-  z.object({ op: z.literal('stop'), name: z.string() }),
-  z.object({ op: z.literal('plantDisk'), name: z.string(), labels: z.record(z.string(), z.string()) }),
+  z.object({ op: z.literal('stop'), id: z.string() }),
+  z.object({ op: z.literal('keepDisk'), id: z.string() }),
+  z.object({ op: z.literal('plant'), ...plantable }),
   /** As a person makes one; `keys`: of empty objects in it. */
   z.object({ op: z.literal('bucket'), name: z.string(), keys: z.array(z.string()).default([]) }),
   z.object({ op: z.literal('plantObject'), bucket: z.string(), key: z.string() }),
@@ -92,13 +100,20 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
     case 'fault':
       project.faults.add(wanted.fault);
       return {};
+    case 'loseAnswers':
+      project.faults.loseAnswers(wanted.action, wanted.share, wanted.seed);
+      return {};
+    case 'throttle':
+      project.faults.throttle(wanted.on);
+      return {};
     case 'clearFaults':
       project.faults.clear();
       return {};
     case 'delays': {
-      const { visibleMs, pendingMs, shutdownMs, changeMs } = wanted;
+      const { visibleMs, visibleUpToMs = 0, pendingMs, shutdownMs, changeMs } = wanted;
       project.delays = {
         visibleMs: visibleMs ?? project.delays.visibleMs,
+        visibleUpToMs,
         pendingMs: pendingMs ?? project.delays.pendingMs,
         shutdownMs: shutdownMs ?? project.delays.shutdownMs,
         changeMs: changeMs ?? project.delays.changeMs,
@@ -111,25 +126,20 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
     case 'mute':
       project.muteNext = wanted.instances;
       return {};
-    case 'preempt':
-      known(project, wanted.name).preemption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
+    case 'interrupt':
+      known(project, wanted.id).preemption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
       return {};
     case 'die':
-      project.halt(known(project, wanted.name), 'compute.instances.hostError', 'crash');
+      project.halt(known(project, wanted.id), 'compute.instances.hostError', 'crash');
       return {};
     case 'stop':
-      project.halt(known(project, wanted.name), 'stop');
+      project.halt(known(project, wanted.id), 'stop');
       return {};
-    case 'plantDisk': {
-      const zone = project.zones[0] ?? '';
-      project.disks.set(`${zone}/${wanted.name}`, {
-        name: wanted.name,
-        zone,
-        labels: wanted.labels,
-        createdAtMs: nowMs,
-      });
+    case 'keepDisk':
+      known(project, wanted.id).keepsDisk = true;
       return {};
-    }
+    case 'plant':
+      return plant(project, wanted);
     case 'bucket':
       project.buckets.set(wanted.name, createBucket(wanted.name, wanted.keys));
       return {};

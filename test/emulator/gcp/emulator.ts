@@ -10,6 +10,8 @@ export interface GcpEmulator {
   send(order: Order): Promise<void>;
   instances(): Promise<SeenInstance[]>;
   ledger(): Promise<SeenLedger>;
+  /** The id of what exists now. */
+  plant(thing: Omit<Extract<Order, { op: 'plant' }>, 'op'>): Promise<string>;
   resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
   /** What setup makes. */
@@ -29,6 +31,7 @@ export async function startGcpEmulator(options: { machines?: MachineOptions } = 
     send: async (order) => void (await ask(order)),
     instances: () => ask({ op: 'instances' }),
     ledger: () => ask({ op: 'ledger' }),
+    plant: async (thing) => (await ask<{ id: string }>({ op: 'plant', ...thing })).id,
     resources: () => ask({ op: 'resources' }),
     counts: () => ask({ op: 'counts' }),
     project: () => ask({ op: 'project' }),

@@ -1,30 +1,22 @@
 // The emulated project as a whole: its time, its ledger, and how instances begin and end in it.
 import { randomInt } from 'node:crypto';
 
+import { createRandom } from '../../support/random.ts';
 import type { Clock } from '../clock.ts';
 import { createClock } from '../clock.ts';
 import type { Faults } from '../faults.ts';
 import { createFaults } from '../faults.ts';
+import type { LedgerEntry } from '../ledger.ts';
 import { createAccess } from './access.ts';
 import type { Access } from './access.ts';
 import { createIam } from './iam.ts';
 import type { Iam } from './iam.ts';
 import type { LogEntry } from './logging.ts';
 import type { Network, Subnetwork } from './network.ts';
+import { rateLimitExceeded, ratesOfGce } from './rates.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
 import type { Bucket } from './storage.ts';
-
-export interface LedgerEntry {
-  atMs: number;
-  event: 'launched' | 'ended';
-  name: string;
-  machineType: string;
-  zone: string;
-  market: string;
-  labels: Record<string, string>;
-  why: string;
-}
 
 export interface EmulatedProject {
   id: string;
@@ -48,8 +40,8 @@ export interface EmulatedProject {
   requests: Map<string, string>;
   ledger: LedgerEntry[];
   logs: LogEntry[];
-  /** `changeMs`: of networks, subnetworks and rules. */
-  delays: { visibleMs: number; pendingMs: number; shutdownMs: number; changeMs: number };
+  /** `visibleUpToMs`: at most, at random; `changeMs`: of networks, subnetworks and rules. */
+  delays: { visibleMs: number; visibleUpToMs: number; pendingMs: number; shutdownMs: number; changeMs: number };
   /** `machineType/zone/market` -> how many fit at the same time; without an entry there is no bound. */
   capacity: Map<string, number>;
   /** Quota metric, e.g. `CPUS` -> vCPUs at the same time. */
@@ -82,15 +74,17 @@ export type NewInstance = Omit<
   | 'deletion'
   | 'preemption'
   | 'mute'
+  | 'keepsDisk'
   | 'isEnding'
 > & { hasPublicIp: boolean };
 
 export function createProject(): EmulatedProject {
   const clock = createClock();
   let launches = 0;
+  const delayShare = createRandom(1);
   const note = (event: LedgerEntry['event'], instance: Instance, why: string): void => {
-    const { name, machineType, zone, market, labels } = instance;
-    project.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
+    const { name: id, machineType: type, zone, market, requestId: clientToken, labels: tags } = instance;
+    project.ledger.push({ atMs: clock.nowMs(), event, id, type, zone, market, clientToken, tags, why });
   };
   const id = 'test-project';
   const iam = createIam(id, `${existing}@${id}.iam.gserviceaccount.com`);
@@ -99,7 +93,7 @@ export function createProject(): EmulatedProject {
     region: 'us-central1',
     zones: ['us-central1-a', 'us-central1-b', 'us-central1-c'],
     clock,
-    faults: createFaults(clock),
+    faults: createFaults(clock, { rates: ratesOfGce, refusal: rateLimitExceeded }),
     instances: [],
     disks: new Map(),
     networks: new Map([[existing, { name: existing, description: '' }]]),
@@ -118,7 +112,7 @@ export function createProject(): EmulatedProject {
     requests: new Map(),
     ledger: [],
     logs: [],
-    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0, changeMs: 0 },
+    delays: { visibleMs: 0, visibleUpToMs: 0, pendingMs: 0, shutdownMs: 0, changeMs: 0 },
     capacity: new Map(),
     quotas: new Map(),
     poolErrors: new Map(),
@@ -142,6 +136,7 @@ export function createProject(): EmulatedProject {
     },
     launch({ hasPublicIp, ...wanted }) {
       const nowMs = clock.nowMs();
+      const { visibleMs, visibleUpToMs, pendingMs } = project.delays;
       launches += 1;
       const mute = project.muteNext > 0;
       if (mute) project.muteNext -= 1;
@@ -151,9 +146,9 @@ export function createProject(): EmulatedProject {
         privateIp: loopback(87, launches),
         publicIp: hasPublicIp ? loopback(88, launches) : null,
         createdAtMs: nowMs,
-        visibleFromMs: nowMs + project.delays.visibleMs,
-        runningFromMs: nowMs + project.delays.pendingMs,
-        ...{ stop: null, deletion: null, preemption: null, mute, isEnding: false },
+        visibleFromMs: nowMs + visibleMs + delayShare() * Math.max(0, visibleUpToMs - visibleMs),
+        runningFromMs: nowMs + pendingMs,
+        ...{ stop: null, deletion: null, preemption: null, mute, keepsDisk: false, isEnding: false },
       };
       project.instances.push(instance);
       note('launched', instance, 'bulkInsert');
@@ -163,6 +158,11 @@ export function createProject(): EmulatedProject {
       const nowMs = clock.nowMs();
       const wasLive = isLive(instance, nowMs);
       instance.deletion ??= { atMs: nowMs, goneAtMs: nowMs + project.delays.shutdownMs };
+      if (instance.keepsDisk) {
+        instance.keepsDisk = false;
+        const { name, zone, labels, createdAtMs } = instance;
+        project.disks.set(`${zone}/${name}`, { name, zone, labels, createdAtMs });
+      }
       if (wasLive) {
         note('ended', instance, type);
         project.onEnd(instance, how);

@@ -6,6 +6,8 @@ export interface Instance {
   name: string;
   numericId: string;
   zone: string;
+  /** Of the request that launched it. */
+  requestId: string;
   machineType: string;
   accelerator: { type: string; count: number } | null;
   market: Market;
@@ -28,6 +30,8 @@ export interface Instance {
   maxRunSeconds: number | null;
   /** It boots, but its agent never calls home. */
   mute: boolean;
+  /** Its disk stays when it is deleted. */
+  keepsDisk: boolean;
   /** Its processes are being ended. */
   isEnding: boolean;
 }

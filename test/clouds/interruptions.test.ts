@@ -6,19 +6,18 @@ import { applyReport } from '../../domain/cluster/apply.ts';
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
 import { interruptedGraceMs } from '../../domain/cluster/limits.ts';
 import { clusterStatus } from '../../domain/cluster/status.ts';
-import { startCloud } from '../providers/aws-cloud.ts';
-import type { TestCloud } from '../providers/aws-cloud.ts';
+import { clouds } from '../support/clouds.ts';
+import type { StartedCloud } from '../support/clouds.ts';
 import { eventually } from '../support/eventually.ts';
-import { createEc2Cluster } from './cluster.ts';
-import type { Ec2Cluster } from './cluster.ts';
+import { createEmulatedCluster } from './cluster.ts';
+import type { EmulatedCluster } from './cluster.ts';
 import { dollars } from './money.ts';
 
-const noticeMs = 120_000;
-
-describe('30 of 100 spot instances interrupted at once', () => {
-  let cloud: TestCloud;
+describe.each(clouds)('30 of 100 spot instances of $title interrupted at once', (tested) => {
+  const { noticeMs, types } = tested;
+  let cloud: StartedCloud;
   beforeEach(async () => {
-    cloud = await startCloud();
+    cloud = await tested.start();
   });
   afterEach(() => cloud.close());
 
@@ -30,7 +29,7 @@ describe('30 of 100 spot instances interrupted at once', () => {
     return {
       leaving,
       isDone: () => done.size === units,
-      round(cluster: Ec2Cluster): void {
+      round(cluster: EmulatedCluster): void {
         for (const { id, state, role } of cluster.state.instances) {
           if (state !== 'ready' || role === 'head' || leaving.has(id) || open === 0) continue;
           open -= 1;
@@ -43,9 +42,9 @@ describe('30 of 100 spot instances interrupted at once', () => {
   it('are replaced while they still work, by other types, then on demand; all work is done and no instance is left', async () => {
     const work = createWork(400);
     let mostLive = 0;
-    const cluster = createEc2Cluster(cloud, {
+    const cluster = createEmulatedCluster(cloud, {
       instances: 101,
-      machines: { spotPolicy: 'spot_with_fallback', workerTypes: ['m6i.large', 'm5.large'] },
+      machines: { spotPolicy: 'spot_with_fallback', workerTypes: types.slice(0, 2) },
       launched: (each, instances) => instances.forEach((one) => each.register(one)),
       async watch({ state }) {
         const { live } = await cloud.emulator.ledger();
@@ -99,16 +98,16 @@ describe('30 of 100 spot instances interrupted at once', () => {
     await cluster.settle();
     // Not a second has passed for the cloud, and all of them still live.
     expect((await cloud.emulator.ledger()).live).toHaveLength(131);
-    expect(await offersSince(101)).toEqual([`spot m5.large ${zone}`]);
+    expect(await offersSince(101)).toEqual([`spot ${types[1]} ${zone}`]);
     expect(workers()).toHaveLength(100);
     work.round(cluster);
 
     // The other type too: now there is nothing left on that market.
-    const second = workers().filter(({ offer }) => offer === 'm5.large');
+    const second = workers().filter(({ offer }) => offer === types[1]);
     expect(second).toHaveLength(30);
     await interrupt(second);
     await cluster.settle();
-    expect(await offersSince(131)).toEqual([`on-demand m6i.large ${zone}`]);
+    expect(await offersSince(131)).toEqual([`on-demand ${types[0]} ${zone}`]);
     expect((await cloud.emulator.ledger()).live).toHaveLength(161);
     work.round(cluster);
     await end([...first, ...second]);
@@ -121,7 +120,7 @@ describe('30 of 100 spot instances interrupted at once', () => {
     const { entries, live } = await cloud.emulator.ledger();
     const launched = entries.filter(({ event }) => event === 'launched').length;
     console.log(
-      `R6: 60 of 100 spot instances interrupted in two bursts: ${launched} launched, at most ${mostLive} alive, $${dollars(entries, cluster.nowMs()).toFixed(2)}`,
+      `R6 on ${tested.title}: 60 of 100 spot instances interrupted in two bursts: ${launched} launched, at most ${mostLive} alive, $${dollars(tested, entries, cluster.nowMs()).toFixed(2)}`,
     );
     expect([launched, mostLive, live]).toEqual([161, 161, []]);
   });

@@ -2,20 +2,20 @@
 // instances shown up to a minute late. Time is simulated, so that our own call rate and the cloud's delays cost nothing.
 import { describe, expect, it } from 'vitest';
 
-import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
+import { freshOwner } from '../providers/launch-requests.ts';
+import { clouds } from '../support/clouds.ts';
 import { launchUntilAnswered } from './cluster.ts';
-import { inSimulatedTime } from './simulated-time.ts';
 
 const asked = 1_000;
 const atOnce = 10;
 
-describe('launches whose answers are lost', () => {
+describe.each(clouds)('launches on $title whose answers are lost', ({ launchCall, startInSimulatedTime, title }) => {
   it('make as many instances as were asked for, one for each launch', { timeout: 120_000 }, async () => {
-    const cloud = inSimulatedTime(await startCloud());
+    const cloud = await startInSimulatedTime();
     try {
-      const { emulator, provider, wait } = cloud;
+      const { emulator, provider, wait, workersRequest } = cloud;
       await emulator.send({ op: 'throttle', on: true });
-      await emulator.send({ op: 'loseAnswers', action: 'CreateFleet', share: 0.1, seed: 3 });
+      await emulator.send({ op: 'loseAnswers', action: launchCall, share: 0.1, seed: 3 });
       await emulator.send({ op: 'loseAnswers', action: 'CreateLaunchTemplate', share: 0.1, seed: 4 });
       await emulator.send({ op: 'delays', visibleUpToMs: 60_000 });
       const requests = Array.from({ length: asked }, () => workersRequest(freshOwner(), 1));
@@ -35,9 +35,9 @@ describe('launches whose answers are lost', () => {
       const before = await visible();
       await wait(60_000);
       console.log(
-        `R3: ${asked} asked, ${live.length} launched, ${injected['CreateFleet lost']} answers of launches lost, ${before} shown at once, ${await visible()} a minute later`,
+        `R3 on ${title}: ${asked} asked, ${live.length} launched, ${injected[`${launchCall} lost`]} answers of launches lost, ${before} shown at once, ${await visible()} a minute later`,
       );
-      expect(injected['CreateFleet lost']).toBeGreaterThanOrEqual(90);
+      expect(injected[`${launchCall} lost`]).toBeGreaterThanOrEqual(90);
       expect(Object.keys(injected).filter((name) => name.endsWith('throttled'))).toEqual([]);
       expect([live.length, new Set(launched).size, launched.length]).toEqual([asked, asked, asked]);
       expect([perToken.size, Math.max(...[...perToken.values()].map((each) => each.length))]).toEqual([asked, 1]);

@@ -1,0 +1,43 @@
+// Things that exist as if someone had made them long ago: instances, disks and firewall rules, with any labels and any age.
+import { z } from 'zod';
+
+import type { EmulatedProject } from './project.ts';
+import { digits } from './project.ts';
+
+export const plantable = {
+  kind: z.enum(['instance', 'disk', 'firewall rule']),
+  name: z.string(),
+  labels: z.record(z.string(), z.string()).default({}),
+  /** Of a firewall rule, which has no labels. */
+  description: z.string().default(''),
+  ageMs: z.number().default(0),
+};
+type Plantable = z.infer<z.ZodObject<typeof plantable>>;
+
+/** The id by which Ropewalk knows it. */
+export function plant(project: EmulatedProject, { kind, name, labels, description, ageMs }: Plantable): { id: string } {
+  const createdAtMs = project.clock.nowMs() - ageMs;
+  const zone = project.zones[0] ?? '';
+  if (kind === 'disk') {
+    project.disks.set(`${zone}/${name}`, { name, zone, labels, createdAtMs });
+    return { id: `${zone}/${name}` };
+  }
+  if (kind === 'firewall rule') {
+    const rule = {
+      sourceRanges: ['198.51.100.0/24'],
+      sourceTags: [],
+      targetTags: [name],
+      protocol: 'tcp',
+      ports: ['22'],
+    };
+    project.firewalls.set(name, { name, description, network: 'global/networks/ropewalk', ...rule, createdAtMs });
+    return { id: name };
+  }
+  const instance = project.launch({
+    ...{ name, zone, requestId: digits(8), machineType: 'n2-standard-2', diskType: 'pd-balanced', market: 'on-demand' },
+    ...{ accelerator: null, labels, metadata: {}, serviceAccount: null, networkTags: [], maxRunSeconds: null },
+    hasPublicIp: false,
+  });
+  instance.createdAtMs = createdAtMs;
+  return { id: name };
+}

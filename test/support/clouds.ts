@@ -1,0 +1,136 @@
+// The emulated clouds as tests see them that hold for each: one provider, one ledger, and the orders that both emulators understand.
+import { priceOf as priceOnGce } from '../../providers/gcp/catalogue.ts';
+import { createAwsProvider } from '../../providers/aws/provider.ts';
+import { createGcpProvider } from '../../providers/gcp/provider.ts';
+import type { Market, Provider } from '../../providers/provider.ts';
+import type { LedgerEntry } from '../emulator/ledger.ts';
+import { instanceTypes, priceOf as priceOnEc2 } from '../emulator/types.ts';
+import { inSimulatedTime } from '../ec2/simulated-time.ts';
+import { awsSettings, startCloud } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { gcpSettings, startGcpCloud } from '../providers/gcp-cloud.ts';
+import { launchRequestsOf } from '../providers/launch-requests.ts';
+
+export interface CloudUnderTest {
+  name: 'aws' | 'gcp';
+  title: string;
+  region: string;
+  zones: string[];
+  /** Alike, and of 2 vCPUs: the first choice of a test, and what replaces it. */
+  types: [string, string, string];
+  /** The call that launches, as the emulator counts it. */
+  launchCall: string;
+  /** From the notice of an interruption to its end. */
+  noticeMs: number;
+  /** Keys of the tags, or labels, by which Ropewalk knows its own. */
+  tags: { deployment: string; workspace: string; cluster: string; role: string };
+  /** US dollars an hour. */
+  priceOf: (type: string, market: Market) => number;
+  /** `machine`: as of startCloud. */
+  start: (machine?: string) => Promise<StartedCloud>;
+  /** What the provider would wait for, the emulator's clock is moved on by. */
+  startInSimulatedTime: () => Promise<StartedCloud & { wait: (ms: number) => Promise<void> }>;
+}
+
+export type CloudOrder =
+  | { op: 'capacity'; pool: string; instances: number | null }
+  | { op: 'fault'; fault: { action: string; nth?: number; times?: number; kind: 'error' | 'lost' | 'cut' } }
+  | { op: 'loseAnswers'; action: string; share: number; seed: number }
+  | { op: 'throttle'; on: boolean }
+  | { op: 'clearFaults' }
+  | { op: 'delays'; visibleMs?: number; visibleUpToMs?: number; pendingMs?: number; shutdownMs?: number }
+  | { op: 'advance'; ms: number }
+  | { op: 'interrupt'; id: string; inMs: number }
+  | { op: 'die' | 'stop'; id: string };
+
+export interface CloudEmulator {
+  url: string;
+  send(order: CloudOrder): Promise<void>;
+  ledger(): Promise<{ entries: LedgerEntry[]; live: string[] }>;
+  counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
+}
+
+export interface StartedCloud extends ReturnType<typeof launchRequestsOf> {
+  of: CloudUnderTest;
+  emulator: CloudEmulator;
+  provider: Provider;
+  /** As another process has it, which remembers nothing. */
+  anotherProvider: () => Provider;
+  /** Instances that cost money, also those that are off, and volumes. */
+  billed: () => Promise<string[]>;
+  close: () => Promise<void>;
+}
+
+export const ec2: CloudUnderTest = {
+  name: 'aws',
+  title: 'EC2',
+  region: awsSettings.region,
+  zones: awsSettings.subnets.map(({ zone }) => zone),
+  types: ['m6i.large', 'm5.large', 'm7i.large'],
+  launchCall: 'CreateFleet',
+  noticeMs: 120_000,
+  tags: {
+    deployment: 'ropewalk:deployment',
+    workspace: 'ropewalk:workspace',
+    cluster: 'ropewalk:cluster',
+    role: 'ropewalk:role',
+  },
+  priceOf: (type, market) => {
+    const known = instanceTypes.get(type);
+    return known === undefined ? 0 : priceOnEc2(known, market);
+  },
+  start: async (machine) => startedEc2(await startCloud(machine ?? null)),
+  startInSimulatedTime: async () => {
+    const cloud = inSimulatedTime(await startCloud());
+    return { ...startedEc2(cloud), wait: cloud.wait };
+  },
+};
+
+const startedEc2 = (cloud: TestCloud): StartedCloud => ({
+  ...cloud,
+  ...launchRequestsOf(ec2.types[0]),
+  of: ec2,
+  anotherProvider: () => createAwsProvider(cloud.options),
+  billed: async () => [
+    ...(await cloud.emulator.instances()).filter(({ state }) => state !== 'terminated').map(({ id }) => id),
+    ...(await cloud.emulator.resources()).filter(({ kind }) => kind === 'volume').map(({ id }) => id),
+  ],
+});
+
+const computeEngine: CloudUnderTest = {
+  name: 'gcp',
+  title: 'Compute Engine',
+  region: gcpSettings.region,
+  zones: gcpSettings.zones,
+  types: ['n2-standard-2', 'n2d-standard-2', 'e2-standard-2'],
+  launchCall: 'bulkInsert',
+  noticeMs: 30_000,
+  tags: {
+    deployment: 'ropewalk-deployment',
+    workspace: 'ropewalk-workspace',
+    cluster: 'ropewalk-cluster',
+    role: 'ropewalk-role',
+  },
+  priceOf: (type, market) => priceOnGce(gcpSettings.region, type, market) ?? 0,
+  start: async (machine) => {
+    const cloud = await startGcpCloud(machine ?? null);
+    return {
+      ...cloud,
+      ...launchRequestsOf(computeEngine.types[0]),
+      of: computeEngine,
+      anotherProvider: () => createGcpProvider(cloud.options),
+      billed: async () => [
+        ...(await cloud.emulator.ledger()).existing,
+        ...(await cloud.emulator.resources()).disks.map(({ name }) => name),
+      ],
+    };
+  },
+  // It has no call rate of its own.
+  startInSimulatedTime: async () => {
+    const cloud = await computeEngine.start();
+    return { ...cloud, wait: (ms) => cloud.emulator.send({ op: 'advance', ms }) };
+  },
+};
+
+/** For `describe.each`: `$title` names it. */
+export const clouds: readonly CloudUnderTest[] = [ec2, computeEngine];
