@@ -4,6 +4,13 @@ import { z } from 'zod';
 import { mailAddress } from '../domain/notifications/mail.ts';
 import type { Environment, EnvironmentProblem } from '../platform/environment.ts';
 import { createMailer, type Mailer } from '../platform/mail/smtp.ts';
+import {
+  readSecretSetting,
+  secretProblems,
+  secretSetting,
+  type ReadText,
+  type SecretSetting,
+} from './secret-setting.ts';
 
 export const mailVariables = {
   ROPEWALK_SMTP_URL: z.string().refine(isSmtpUrl, 'must be an smtp or smtps URL').optional(),
@@ -18,7 +25,7 @@ export const mailExamples = {
 };
 
 export interface MailEnvironment {
-  server: { url: string } | { file: string };
+  url: SecretSetting;
   from: string;
 }
 
@@ -28,28 +35,20 @@ type Values = z.infer<z.ZodObject<typeof mailVariables>>;
 export function readMail(values: Values): MailEnvironment | null {
   const { ROPEWALK_SMTP_URL: url, ROPEWALK_SMTP_URL_FILE: file, ROPEWALK_MAIL_FROM: from } = values;
   if (from === undefined) return null;
-  return { server: file === undefined ? { url: url ?? '' } : { file }, from };
+  return { url: secretSetting(url, file), from };
 }
 
 /** What follows from no single variable. */
 export function mailProblems(env: Environment): EnvironmentProblem[] {
   const has = (name: string): boolean => (env[name] ?? '') !== '';
-  const [url, file, from] = [has('ROPEWALK_SMTP_URL'), has('ROPEWALK_SMTP_URL_FILE'), has('ROPEWALK_MAIL_FROM')];
-  if (!url && !file && !from) return [];
-  const problems: EnvironmentProblem[] = [];
-  if (url === file) {
-    problems.push({ variable: 'ROPEWALK_SMTP_URL_FILE', text: 'or ROPEWALK_SMTP_URL must be set, and not both' });
-  }
-  if (!from) problems.push({ variable: 'ROPEWALK_MAIL_FROM', text: 'must be set when a mail server is' });
-  return problems;
+  if (!Object.keys(mailVariables).some(has)) return [];
+  const noSender = { variable: 'ROPEWALK_MAIL_FROM', text: 'must be set when a mail server is' };
+  return [...secretProblems(env, 'ROPEWALK_SMTP_URL'), ...(has('ROPEWALK_MAIL_FROM') ? [] : [noSender])];
 }
 
-/** `read`: reads a file. Throws when the file cannot be read or holds no URL of a mail server; its content is not repeated. */
-export async function openMailer(
-  { server, from }: MailEnvironment,
-  read: (file: string) => Promise<string>,
-): Promise<Mailer> {
-  const url = 'file' in server ? (await read(server.file)).trim() : server.url;
+/** Throws when the file cannot be read or holds no URL of a mail server; its content is not repeated. */
+export async function openMailer({ url: setting, from }: MailEnvironment, read: ReadText): Promise<Mailer> {
+  const url = await readSecretSetting(setting, read);
   if (!isSmtpUrl(url)) throw new Error('ROPEWALK_SMTP_URL_FILE holds no smtp or smtps URL.');
   return createMailer({ url, from });
 }

@@ -7,6 +7,13 @@ import { createOidcProvider } from '../platform/oidc.ts';
 import { createSecret } from '../platform/secret.ts';
 import { signInPath } from '../services/login/sign-in.ts';
 import type { SignInSettings } from '../services/login/sign-in-settings.ts';
+import {
+  readSecretSetting,
+  secretProblems,
+  secretSetting,
+  type ReadText,
+  type SecretSetting,
+} from './secret-setting.ts';
 
 const list = /^[a-z0-9-]+(\.[a-z0-9-]+)+(,[a-z0-9-]+(\.[a-z0-9-]+)+)*$/i;
 
@@ -49,7 +56,7 @@ export const signInExamples = {
 export interface SignInEnvironment {
   issuer: string;
   clientId: string;
-  secret: { text: string } | { file: string };
+  secret: SecretSetting;
   name: string;
   domains: string[] | null;
   newPeople: NewPeople | null;
@@ -65,7 +72,7 @@ export function readSignIn(values: Values): SignInEnvironment | null {
   const [workspace = '', role] = values.ROPEWALK_OIDC_NEW_PEOPLE?.split(':') ?? [];
   return {
     ...{ issuer, clientId },
-    secret: file === undefined ? { text: text ?? '' } : { file },
+    secret: secretSetting(text, file),
     name: values.ROPEWALK_OIDC_NAME ?? new URL(issuer).hostname,
     domains: values.ROPEWALK_OIDC_DOMAINS ?? null,
     newPeople: role === 'member' || role === 'read-only' ? { workspace, role } : null,
@@ -82,9 +89,7 @@ export function signInProblems(env: Environment): EnvironmentProblem[] {
   const add = (name: string, text: string): void => void problems.push({ variable: `ROPEWALK_OIDC_${name}`, text });
   if (!has('ISSUER')) add('ISSUER', `must be set when ${named} is`);
   if (!has('CLIENT_ID')) add('CLIENT_ID', `must be set when ${named} is`);
-  if (has('CLIENT_SECRET') === has('CLIENT_SECRET_FILE')) {
-    add('CLIENT_SECRET_FILE', 'or ROPEWALK_OIDC_CLIENT_SECRET must be set, and not both');
-  }
+  problems.push(...secretProblems(env, 'ROPEWALK_OIDC_CLIENT_SECRET'));
   // Anyone can have an account at a public provider.
   if (has('NEW_PEOPLE') && !has('DOMAINS')) add('DOMAINS', 'must be set when ROPEWALK_OIDC_NEW_PEOPLE is');
   const publicUrl = env['ROPEWALK_PUBLIC_URL'] ?? '';
@@ -94,13 +99,13 @@ export function signInProblems(env: Environment): EnvironmentProblem[] {
   return problems;
 }
 
-/** `read`: reads a file. Throws when the secret's file cannot be read or is empty. */
+/** Throws when the secret's file cannot be read or is empty. */
 export async function createSignIn(
   settings: SignInEnvironment,
-  ports: { publicUrl: string; monotonicMs: () => number; read: (file: string) => Promise<string> },
+  ports: { publicUrl: string; monotonicMs: () => number; read: ReadText },
 ): Promise<SignInSettings> {
   const { issuer, clientId, secret, ...rest } = settings;
-  const text = 'file' in secret ? (await ports.read(secret.file)).trim() : secret.text;
+  const text = await readSecretSetting(secret, ports.read);
   if (text === '') throw new Error('ROPEWALK_OIDC_CLIENT_SECRET_FILE is empty.');
   const redirectUrl = new URL(`${signInPath}/callback`, ports.publicUrl).href;
   const provider = createOidcProvider(

@@ -11,9 +11,9 @@ const from = 'ropewalk@example.com';
 it('is read from a variable or a file, with a sender', () => {
   expect(readSettings(good).mail).toBeNull();
   const given = { ...good, ROPEWALK_MAIL_FROM: from };
-  expect(readSettings({ ...given, ROPEWALK_SMTP_URL: url }).mail).toEqual({ server: { url }, from });
+  expect(readSettings({ ...given, ROPEWALK_SMTP_URL: url }).mail).toEqual({ url: { text: url }, from });
   const file = '/etc/ropewalk/smtp-url';
-  expect(readSettings({ ...given, ROPEWALK_SMTP_URL_FILE: file }).mail).toEqual({ server: { file }, from });
+  expect(readSettings({ ...given, ROPEWALK_SMTP_URL_FILE: file }).mail).toEqual({ url: { file }, from });
 });
 
 it.each([
@@ -29,8 +29,8 @@ it.each([
 });
 
 it('repeats nothing of a file that holds no URL', async () => {
-  const server = { file: '/etc/ropewalk/smtp-url' };
-  await expect(openMailer({ server, from }, () => Promise.resolve('canary\n'))).rejects.toThrow(
+  const setting = { file: '/etc/ropewalk/smtp-url' };
+  await expect(openMailer({ url: setting, from }, () => Promise.resolve('canary\n'))).rejects.toThrow(
     /^ROPEWALK_SMTP_URL_FILE holds no smtp or smtps URL\.$/,
   );
 });
