@@ -52,4 +52,8 @@ const page = (version: string): string => `<!doctype html>
 </html>
 `;
 
-if (import.meta.main) await buildWeb(fileURLToPath(new URL('../dist/web.json', import.meta.url)));
+if (import.meta.main) {
+  const outFile = fileURLToPath(new URL('../dist/web.json', import.meta.url));
+  await buildWeb(outFile);
+  process.stdout.write(`${outFile}\n`);
+}

@@ -87,7 +87,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
 
 @pytest.fixture(scope="session")
 def stack() -> dict[str, Any]:
-    """A running Ropewalk: started by test/python/stack.test.ts."""
+    """A running Ropewalk: started by test/python/stack.full.test.ts."""
     url, token = os.environ.get("ROPEWALK_TEST_API_URL"), os.environ.get("ROPEWALK_TEST_TOKEN")
     if not url or not token:
         pytest.skip("ROPEWALK_TEST_API_URL and ROPEWALK_TEST_TOKEN name no running Ropewalk")

@@ -1,5 +1,5 @@
 // The Python package as its users get it: what its wheel has in it, and its tests against stand-ins of the API. Each of pytest's
-// tests is one here. stack.test.ts and stack.full.test.ts run those that need a stack, types.full.test.ts its types.
+// tests is one here. stack.full.test.ts runs those that need a stack, types.full.test.ts its types.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
