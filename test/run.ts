@@ -17,7 +17,18 @@ const usual: Part[] = [
   ['integration', () => runVitestProject('integration')],
 ];
 
-/** The rest, for CI and for nights: at most 32 minutes on two cores. CONTRIBUTING.md has the seconds of each part. */
+/** Files of the project `full` by subject: the beginnings of their paths. The part `full` runs those of no subject. */
+const subjects: Record<string, string[]> = {
+  python: ['test/python/'],
+  browser: ['test/browser/'],
+  clouds: [
+    ...['test/ec2/', 'test/emulator/', 'test/live/', 'test/providers/', 'test/agent/ec2-', 'test/dev/doctor-ec2'],
+    ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-ec2', 'test/ops/destroy-ec2'],
+  ],
+  databases: ['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
+};
+
+/** The rest, for CI and for nights. CONTRIBUTING.md has the seconds of each part, and which of them CI runs. */
 function theRest(): Part[] {
   const chosen = process.env['ROPEWALK_FUZZ_SEED'] ?? '';
   const seed = String(chosen === '' ? randomInt(0x7fff_ffff) : fuzzSeed(process.env));
@@ -25,13 +36,15 @@ function theRest(): Part[] {
   const env = { ROPEWALK_FUZZ_SEED: seed };
   return [
     ['simulation', () => runVitestProject('simulation', { env: { ...env, ROPEWALK_SIMULATION_RUNS: '10000' } })],
-    ['full', () => runVitestProject('full', { env })],
+    ...Object.entries(subjects).map(([name, filters]): Part => [
+      name,
+      () => runVitestProject('full', { filters, env }),
+    ]),
+    ['full', () => runVitestProject('full', { exclude: Object.values(subjects).flat(), env })],
     [
       'dask-older',
       () => runVitestProject('integration', { filters: ['test/dask'], env: { ROPEWALK_TEST_DASK: 'older' } }),
     ],
-    // The Python package with a running stack.
-    ['python', () => runVitestProject('full', { filters: ['test/python/stack.full'] })],
     // Kills of each process and of all at once.
     ['crash', () => runVitestProject('chaos', { filters: ['test/chaos/crash', 'test/chaos/matrix-ledger'] })],
     // Full disks, foreign answers, sick instances, stopped processes, clock steps.

@@ -27,14 +27,23 @@ const vitestReport = z.object({
 });
 type VitestReport = z.infer<typeof vitestReport>;
 
+export interface ProjectOptions {
+  /** Beginnings of the paths of the files that run; none: all of the project. */
+  filters?: readonly string[];
+  /** Beginnings of the paths of files that do not. */
+  exclude?: readonly string[];
+  env?: Record<string, string>;
+}
+
 /** A run that fails before or after its tests counts as one more failure, so that it does not look like a success. */
 export async function runVitestProject(
   project: string,
-  { filters = [], env = {} }: { filters?: readonly string[]; env?: Record<string, string> } = {},
+  { filters = [], exclude = [], env = {} }: ProjectOptions = {},
 ): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'ropewalk-test-'));
   const outputFile = join(folder, 'report.json');
-  const args = ['run', '--project', project, '--passWithNoTests', '--reporter=default', '--reporter=json'];
+  const excluded = exclude.map((start) => `--exclude=${start}**`);
+  const args = ['run', '--project', project, '--passWithNoTests', '--reporter=default', '--reporter=json', ...excluded];
   try {
     const { code } = await runProgram(tool('vitest'), [...args, `--outputFile.json=${outputFile}`, ...filters], {
       env,
