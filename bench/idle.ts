@@ -37,6 +37,7 @@ export async function idleBench(report: Report, { small, clusters }: BenchOption
     });
     try {
       const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+      await client.workspaces.setLimits({ running: count, instances: count * instances, vcpus: count * instances * 8 });
       const pids = await stack.childPids();
       const before = await memory(pids);
       const numbers: number[] = [];
