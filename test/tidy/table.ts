@@ -91,8 +91,9 @@ export const table: [prefix: string, row: Row][] = [
       packages: /^(node|zod)$/,
     },
   ],
-  ['api/mail-settings.ts', { own: /^(platform|domain)\//, packages: /^zod$/ }],
-  ['api/sign-in-settings.ts', { own: /^(platform|domain|services)\//, packages: /^zod$/ }],
+  ['api/secret-setting.ts', { own: /^platform\/environment\.ts$/ }],
+  ['api/mail-settings.ts', { own: /^(api\/secret-setting\.ts$|platform\/|domain\/)/, packages: /^zod$/ }],
+  ['api/sign-in-settings.ts', { own: /^(api\/secret-setting\.ts$|(platform|domain|services)\/)/, packages: /^zod$/ }],
   [
     'api/database.ts',
     {
