@@ -91,7 +91,7 @@ export const table: [prefix: string, row: Row][] = [
       packages: /^(node|zod)$/,
     },
   ],
-  ['api/secret-setting.ts', { own: /^platform\/environment\.ts$/ }],
+  ['api/secret-setting.ts', { own: /^platform\/environment\.ts$/, packages: /^$/ }],
   ['api/mail-settings.ts', { own: /^(api\/secret-setting\.ts$|platform\/|domain\/)/, packages: /^zod$/ }],
   ['api/sign-in-settings.ts', { own: /^(api\/secret-setting\.ts$|(platform|domain|services)\/)/, packages: /^zod$/ }],
   [
