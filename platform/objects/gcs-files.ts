@@ -1,5 +1,4 @@
-// Content of files in a bucket of Google Cloud Storage, through the control plane: an upload with a signed URL is compared with its MD5 or
-// CRC32C only, and files are named by their SHA-256. The last chunk of an upload is sent when the SHA-256 of all of it is right; Google
+// Content of files in a bucket of Google Cloud Storage, through the control plane. The last chunk of an upload is sent when the SHA-256 of all of it is right; Google
 // stores nothing of a request that breaks off.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';

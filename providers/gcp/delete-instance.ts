@@ -1,4 +1,5 @@
 // One deletion of an instance, without waiting for its end.
+import { again } from './again.ts';
 import { answerOf, isNotFound } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { operationIn } from './operations.ts';
@@ -11,7 +12,7 @@ export async function requestDelete(
   name: string,
 ): Promise<Operation | 'busy' | null> {
   try {
-    const [answer] = await clients.instances.delete({ project: clients.project, zone, instance: name });
+    const [answer] = await again(() => clients.instances.delete({ project: clients.project, zone, instance: name }));
     return operationIn(answer);
   } catch (error) {
     if (isNotFound(error)) return null;

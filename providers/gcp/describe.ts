@@ -4,9 +4,10 @@
 import type { protos } from '@google-cloud/compute';
 
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
+import { again } from './again.ts';
 import type { GcpClients } from './clients.ts';
 import { requestDelete } from './delete-instance.ts';
-import { deploymentLabel, isOwnName, labelFilter, labelsOf, lastPart, ownerIn } from './names.ts';
+import { deploymentLabel, isInRegion, isOwnName, labelFilter, labelsOf, lastPart, ownerIn } from './names.ts';
 import { historyOf, isOrder } from './operations.ts';
 
 type Instance = protos.google.cloud.compute.v1.IInstance;
@@ -78,15 +79,21 @@ export async function findByNames(
     }));
 }
 
-/** A zone that cannot be reached fails the whole list: a partial one would make its instances look deleted. */
-async function instancesBy(clients: GcpClients, filter: string): Promise<Instance[]> {
+/**
+ * Of the region of the clients alone: the others have providers of their own. A zone that cannot be reached fails the whole list: a partial one
+ * would make its instances look deleted.
+ */
+const instancesBy = (clients: GcpClients, filter: string): Promise<Instance[]> =>
+  again(() => instancesOnce(clients, filter));
+
+async function instancesOnce(clients: GcpClients, filter: string): Promise<Instance[]> {
   const found: Instance[] = [];
-  const { project } = clients;
+  const { project, region } = clients;
   for await (const [, { instances }] of clients.instances.aggregatedListAsync(
     { project, filter, maxResults: 500 },
     { autoPaginate: false },
   ))
-    found.push(...(instances ?? []));
+    found.push(...(instances ?? []).filter(({ zone }) => isInRegion(zone, region)));
   return found;
 }
 

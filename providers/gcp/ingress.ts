@@ -1,8 +1,9 @@
 // Firewall rules of one cluster: who may reach the scheduler and port 22 of its head instance, which has the cluster's own network
-// tag. Firewall rules have no labels; the description names the owner.
+// tag. Firewall rules have no labels and belong to the whole project; the description names the owner and its region.
 import { portsOf, type IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { CloudResource, LaunchRequest, Owner } from '../provider.ts';
+import { again } from './again.ts';
 import { answerOf, isNotFound } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { ownerName } from './names.ts';
@@ -25,7 +26,7 @@ export async function ensureRules(
   for (const { name, port, sources } of rulesOf(owner, placement.ingress)) {
     const firewallResource = {
       name,
-      description: `Ropewalk ${ownerKey(owner)}`,
+      description: `Ropewalk ${ownerKey(owner)} in ${clients.region}`,
       network: `projects/${project}/global/networks/${network}`,
       direction: 'INGRESS',
       sourceRanges: sources,
@@ -59,15 +60,17 @@ export async function deleteRules(clients: GcpClients, owner: Owner): Promise<vo
   }
 }
 
-/** Every rule that Ropewalk created, of any deployment. */
-export async function listRules(clients: GcpClients): Promise<CloudResource[]> {
+/** Every rule that Ropewalk created for clusters of the region of the clients, of any deployment. */
+export const listRules = (clients: GcpClients): Promise<CloudResource[]> => again(() => listRulesOnce(clients));
+
+async function listRulesOnce(clients: GcpClients): Promise<CloudResource[]> {
   const found: CloudResource[] = [];
-  const { project } = clients;
+  const { project, region } = clients;
   for await (const { name, description, creationTimestamp } of clients.firewalls.listAsync(
     { project, maxResults: 500 },
     { autoPaginate: false },
   )) {
-    const owner = ownerOf(description ?? '');
+    const owner = ownerOf(description ?? '', region);
     if (owner === null || name === null || name === undefined || !name.startsWith(`${ownerName(owner)}-`)) continue;
     const createdAtMs = Date.parse(creationTimestamp ?? '') || null;
     found.push({ id: name, kind: 'firewall rule', owner, createdAtMs });
@@ -75,8 +78,9 @@ export async function listRules(clients: GcpClients): Promise<CloudResource[]> {
   return found;
 }
 
-function ownerOf(description: string): Owner | null {
-  const [, text] = /^Ropewalk (\[.*\])$/.exec(description) ?? [];
+function ownerOf(description: string, region: string): Owner | null {
+  const [, text, of] = /^Ropewalk (\[.*\]) in ([a-z0-9-]+)$/.exec(description) ?? [];
+  if (of !== region) return null;
   try {
     const value: unknown = JSON.parse(text ?? 'null');
     if (!Array.isArray(value)) return null;
@@ -90,7 +94,7 @@ function ownerOf(description: string): Owner | null {
 
 export async function deleteRule(clients: GcpClients, firewall: string): Promise<void> {
   try {
-    const [answer] = await clients.firewalls.delete({ project: clients.project, firewall });
+    const [answer] = await again(() => clients.firewalls.delete({ project: clients.project, firewall }));
     await waitForGlobal(clients, operationIn(answer));
   } catch (error) {
     if (!isNotFound(error)) throw error;

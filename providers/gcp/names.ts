@@ -70,5 +70,9 @@ export const labelFilter = (labels: Labels): string =>
     .map(([key, value]) => `(labels.${key} = "${value}")`)
     .join(' AND ');
 
+/** Whether a zone, or the URL of one, is of this region. */
+export const isInRegion = (zone: string | null | undefined, region: string): boolean =>
+  lastPart(zone).replace(/-[a-z]$/, '') === region;
+
 /** The last part of a resource's URL. */
 export const lastPart = (url: string | null | undefined): string => (url ?? '').split('/').at(-1) ?? '';

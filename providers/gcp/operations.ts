@@ -1,6 +1,7 @@
 // Operations: the answer of Compute Engine to every change, and for weeks the record of what became of an instance.
 import type { protos } from '@google-cloud/compute';
 
+import { again } from './again.ts';
 import type { GcpClients } from './clients.ts';
 import { isOwnName, lastPart } from './names.ts';
 import type { Owner } from '../provider.ts';
@@ -43,7 +44,7 @@ async function waitFor(
   wait: (name: string) => Promise<[Operation, ...unknown[]]>,
 ): Promise<Operation> {
   let current = operation;
-  while (!isDone(current)) [current] = await wait(operation.name ?? '');
+  while (!isDone(current)) [current] = await again(() => wait(operation.name ?? ''));
   return current;
 }
 
@@ -112,7 +113,9 @@ const endings = new Set([
 const orders = new Set(['delete', 'stop', 'suspend', 'compute.instances.preempted']);
 export const isOrder = (type: string): boolean => orders.has(type);
 
-async function list(clients: GcpClients, filter: string): Promise<Operation[]> {
+const list = (clients: GcpClients, filter: string): Promise<Operation[]> => again(() => listOnce(clients, filter));
+
+async function listOnce(clients: GcpClients, filter: string): Promise<Operation[]> {
   const found: Operation[] = [];
   const { project } = clients;
   for await (const [, { operations }] of clients.globalOperations.aggregatedListAsync(

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ownerKey } from '../../domain/owner.ts';
 import type { CloudResource, Owner } from '../provider.ts';
+import { again } from './again.ts';
 import { isNotFound } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { listDeployment } from './describe.ts';
 import { deleteRule, listRules } from './ingress.ts';
 import type { Labels } from './names.ts';
-import { deploymentLabel, labelFilter, labelsOf, lastPart, ownerIn } from './names.ts';
+import { deploymentLabel, isInRegion, labelFilter, labelsOf, lastPart, ownerIn } from './names.ts';
 
 const pollMs = 500;
 
@@ -42,13 +43,16 @@ export async function deleteResources(
 }
 
 /** Their ids are `zone/name`. */
-async function unusedDisks(clients: GcpClients, labels: Labels): Promise<CloudResource[]> {
+const unusedDisks = (clients: GcpClients, labels: Labels): Promise<CloudResource[]> =>
+  again(() => unusedDisksOnce(clients, labels));
+
+async function unusedDisksOnce(clients: GcpClients, labels: Labels): Promise<CloudResource[]> {
   const found: CloudResource[] = [];
   const query = { project: clients.project, filter: labelFilter(labels), maxResults: 500 };
   for await (const [, { disks }] of clients.disks.aggregatedListAsync(query, { autoPaginate: false })) {
     for (const { name, zone, labels: own, users, creationTimestamp } of disks ?? []) {
       const owner = ownerIn(own);
-      if (owner === null || (users ?? []).length > 0) continue;
+      if (owner === null || (users ?? []).length > 0 || !isInRegion(zone, clients.region)) continue;
       const createdAtMs = Date.parse(creationTimestamp ?? '') || null;
       found.push({ id: `${lastPart(zone)}/${name}`, kind: 'volume', owner, createdAtMs });
     }
@@ -59,7 +63,7 @@ async function unusedDisks(clients: GcpClients, labels: Labels): Promise<CloudRe
 async function deleteDisk(clients: GcpClients, id: string): Promise<void> {
   const [zone = '', disk = ''] = id.split('/');
   try {
-    await clients.disks.delete({ project: clients.project, zone, disk });
+    await again(() => clients.disks.delete({ project: clients.project, zone, disk }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

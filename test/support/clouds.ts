@@ -6,10 +6,14 @@ import type { Market, Provider } from '../../providers/provider.ts';
 import type { LedgerEntry } from '../emulator/ledger.ts';
 import { instanceTypes, priceOf as priceOnEc2 } from '../emulator/types.ts';
 import { inSimulatedTime } from '../ec2/simulated-time.ts';
-import { awsSettings, startCloud } from '../providers/aws-cloud.ts';
+import { awsFile, awsSettings, startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
-import { gcpSettings, startGcpCloud } from '../providers/gcp-cloud.ts';
+import { gcpFile, gcpSettings, startGcpCloud } from '../providers/gcp-cloud.ts';
 import { launchRequestsOf } from '../providers/launch-requests.ts';
+import { ec2Side, gceSide } from './cloud-sides.ts';
+import type { CloudSide } from './cloud-sides.ts';
+import { ec2Environment } from './ec2-stack.ts';
+import { gcpEnvironment } from './gcp-stack.ts';
 
 export interface CloudUnderTest {
   name: 'aws' | 'gcp';
@@ -24,6 +28,20 @@ export interface CloudUnderTest {
   noticeMs: number;
   /** Keys of the tags, or labels, by which Ropewalk knows its own. */
   tags: { deployment: string; workspace: string; cluster: string; role: string };
+  /** What the control plane is configured with, and the name of that file. */
+  file: object;
+  /** The same with a second region, where things can be planted. */
+  fileOfTwoRegions: object;
+  secondRegion: string;
+  settingsVariable: string;
+  /** Of the control plane's processes. */
+  environment: (emulator: { url: string }, settings: string) => Record<string, string>;
+  /** The call that lists instances, as the emulator counts it. */
+  listCall: string;
+  /** The calls of a termination that are not lists. */
+  endCalls: string[];
+  /** How its request rate is refused. */
+  throttling: { code: string; status: number };
   /** US dollars an hour. */
   priceOf: (type: string, market: Market) => number;
   /** `machine`: as of startCloud. */
@@ -32,9 +50,20 @@ export interface CloudUnderTest {
   startInSimulatedTime: () => Promise<StartedCloud & { wait: (ms: number) => Promise<void> }>;
 }
 
+/** `code` and `status` of an `error`. */
+export interface CloudFault {
+  action: string;
+  nth?: number;
+  times?: number;
+  kind: 'error' | 'lost' | 'cut';
+  code?: string;
+  message?: string;
+  status?: number;
+}
+
 export type CloudOrder =
   | { op: 'capacity'; pool: string; instances: number | null }
-  | { op: 'fault'; fault: { action: string; nth?: number; times?: number; kind: 'error' | 'lost' | 'cut' } }
+  | { op: 'fault'; fault: CloudFault }
   | { op: 'loseAnswers'; action: string; share: number; seed: number }
   | { op: 'throttle'; on: boolean }
   | { op: 'clearFaults' }
@@ -50,7 +79,7 @@ export interface CloudEmulator {
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
 }
 
-export interface StartedCloud extends ReturnType<typeof launchRequestsOf> {
+export interface StartedCloud extends ReturnType<typeof launchRequestsOf>, CloudSide {
   of: CloudUnderTest;
   emulator: CloudEmulator;
   provider: Provider;
@@ -61,6 +90,9 @@ export interface StartedCloud extends ReturnType<typeof launchRequestsOf> {
   close: () => Promise<void>;
 }
 
+const { subnets, securityGroups } = awsFile;
+const ec2Place = { subnets, securityGroups };
+
 export const ec2: CloudUnderTest = {
   name: 'aws',
   title: 'EC2',
@@ -68,6 +100,18 @@ export const ec2: CloudUnderTest = {
   zones: awsSettings.subnets.map(({ zone }) => zone),
   types: ['m6i.large', 'm5.large', 'm7i.large'],
   launchCall: 'CreateFleet',
+  listCall: 'DescribeInstances',
+  endCalls: ['TerminateInstances'],
+  throttling: { code: 'RequestLimitExceeded', status: 503 },
+  file: awsFile,
+  fileOfTwoRegions: {
+    regions: { [awsFile.region]: ec2Place, 'eu-central-1': ec2Place },
+    defaultRegion: awsFile.region,
+    node: awsFile.node,
+  },
+  secondRegion: 'eu-central-1',
+  settingsVariable: 'ROPEWALK_AWS_SETTINGS',
+  environment: ec2Environment,
   noticeMs: 120_000,
   tags: {
     deployment: 'ropewalk:deployment',
@@ -88,6 +132,7 @@ export const ec2: CloudUnderTest = {
 
 const startedEc2 = (cloud: TestCloud): StartedCloud => ({
   ...cloud,
+  ...ec2Side(cloud.emulator),
   ...launchRequestsOf(ec2.types[0]),
   of: ec2,
   anotherProvider: () => createAwsProvider(cloud.options),
@@ -97,6 +142,8 @@ const startedEc2 = (cloud: TestCloud): StartedCloud => ({
   ],
 });
 
+const { region: _region, zones, subnetwork, ...projectFile } = gcpFile;
+
 const computeEngine: CloudUnderTest = {
   name: 'gcp',
   title: 'Compute Engine',
@@ -104,6 +151,21 @@ const computeEngine: CloudUnderTest = {
   zones: gcpSettings.zones,
   types: ['n2-standard-2', 'n2d-standard-2', 'e2-standard-2'],
   launchCall: 'bulkInsert',
+  listCall: 'instances.aggregatedList',
+  endCalls: ['instances.delete', 'zoneOperations.wait'],
+  throttling: { code: 'rateLimitExceeded', status: 403 },
+  file: gcpFile,
+  fileOfTwoRegions: {
+    ...projectFile,
+    regions: {
+      [gcpFile.region]: { zones, subnetwork },
+      'europe-west4': { zones: ['europe-west4-a'], subnetwork },
+    },
+    defaultRegion: gcpFile.region,
+  },
+  secondRegion: 'europe-west4',
+  settingsVariable: 'ROPEWALK_GCP_SETTINGS',
+  environment: gcpEnvironment,
   noticeMs: 30_000,
   tags: {
     deployment: 'ropewalk-deployment',
@@ -116,6 +178,7 @@ const computeEngine: CloudUnderTest = {
     const cloud = await startGcpCloud(machine ?? null);
     return {
       ...cloud,
+      ...gceSide(cloud.emulator),
       ...launchRequestsOf(computeEngine.types[0]),
       of: computeEngine,
       anotherProvider: () => createGcpProvider(cloud.options),

@@ -8,7 +8,7 @@ import { startEmulator } from '../emulator/emulator.ts';
 import type { Emulator } from '../emulator/emulator.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 import { realMachines } from './real-machines.ts';
-import { startStack } from './stack.ts';
+import { startStack, withEnv } from './stack.ts';
 import type { StackOptions, TestStack } from './stack.ts';
 
 const regions = ['us-east-1', 'us-west-2'];
@@ -47,12 +47,7 @@ export async function startEc2Stack({
     const settings = await file('aws.json', wanted);
     const key = await emulator.identityKey();
     const keys = await file('identity.json', Object.fromEntries(regions.map((region) => [region, key])));
-    const aws = {
-      AWS_ENDPOINT_URL: emulator.url,
-      AWS_ACCESS_KEY_ID: 'AKIATEST',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      ROPEWALK_AWS_SETTINGS: settings,
-    };
+    const aws = ec2Environment(emulator, settings);
     const api = { ...aws, ROPEWALK_AWS_IDENTITY_KEYS: keys };
     const stack = await startStack({
       ...options,
@@ -75,7 +70,10 @@ export async function startEc2Stack({
 /** A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service. */
 const findEndpoint = 'export AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
 
-const withEnv = (section: Record<string, unknown> = {}, env: Record<string, string>): Record<string, unknown> => {
-  const { env: own } = section;
-  return { ...section, env: { ...(typeof own === 'object' ? own : {}), ...env } };
-};
+/** As a process of a control plane has it; `settings`: the file that ROPEWALK_AWS_SETTINGS names. */
+export const ec2Environment = (emulator: Pick<Emulator, 'url'>, settings: string): Record<string, string> => ({
+  AWS_ENDPOINT_URL: emulator.url,
+  AWS_ACCESS_KEY_ID: 'AKIATEST',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  ROPEWALK_AWS_SETTINGS: settings,
+});

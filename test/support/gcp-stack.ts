@@ -8,8 +8,8 @@ import { startGcpEmulator } from '../emulator/gcp/emulator.ts';
 import type { GcpEmulator } from '../emulator/gcp/emulator.ts';
 import { credentialsOf, gcpFile } from '../providers/gcp-cloud.ts';
 import { realMachines } from './real-machines.ts';
-import { startStack } from './stack.ts';
-import type { TestStack } from './stack.ts';
+import { startStack, withEnv } from './stack.ts';
+import type { StackOptions, TestStack } from './stack.ts';
 
 export interface GcpStack {
   emulator: GcpEmulator;
@@ -17,9 +17,18 @@ export interface GcpStack {
   stop(): Promise<void>;
 }
 
-export async function startGcpStack(): Promise<GcpStack> {
+export interface GcpStackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
+  /** False: instances are records only, and the caller speaks for their agents. */
+  machines?: boolean;
+}
+
+export async function startGcpStack({
+  machines = true,
+  overrides = {},
+  ...options
+}: GcpStackOptions = {}): Promise<GcpStack> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-gcp-stack-'));
-  const emulator = await startGcpEmulator({ machines: await realMachines(directory, 'gcp') });
+  const emulator = await startGcpEmulator(machines ? { machines: await realMachines(directory, 'gcp') } : {});
   const close = async (): Promise<void> => {
     await emulator.stop();
     await rm(directory, { recursive: true, force: true });
@@ -27,15 +36,11 @@ export async function startGcpStack(): Promise<GcpStack> {
   try {
     const settings = join(directory, 'gcp.json');
     await writeFile(settings, JSON.stringify(gcpFile));
-    const env = {
-      ...credentialsOf(emulator),
-      CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: emulator.url,
-      CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING: emulator.url,
-      ROPEWALK_GCP_IDENTITY_KEYS_URL: `${emulator.url}/oauth2/v3/certs`,
-      ROPEWALK_GCP_SETTINGS: settings,
-      ROPEWALK_PROVIDERS: 'gcp',
-    };
-    const stack = await startStack({ overrides: { api: { env }, worker: { env } } });
+    const env = { ...gcpEnvironment(emulator, settings), ROPEWALK_PROVIDERS: 'gcp' };
+    const stack = await startStack({
+      ...options,
+      overrides: { ...overrides, api: withEnv(overrides['api'], env), worker: withEnv(overrides['worker'], env) },
+    });
     const stop = async (): Promise<void> => {
       try {
         await stack.stop();
@@ -49,3 +54,12 @@ export async function startGcpStack(): Promise<GcpStack> {
     throw error;
   }
 }
+
+/** As a process of a control plane has it; `settings`: the file that ROPEWALK_GCP_SETTINGS names. */
+export const gcpEnvironment = (emulator: Pick<GcpEmulator, 'url'>, settings: string): Record<string, string> => ({
+  ...credentialsOf(emulator),
+  CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: emulator.url,
+  CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING: emulator.url,
+  ROPEWALK_GCP_IDENTITY_KEYS_URL: `${emulator.url}/oauth2/v3/certs`,
+  ROPEWALK_GCP_SETTINGS: settings,
+});

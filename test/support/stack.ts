@@ -209,3 +209,9 @@ async function configWith(overrides: Record<string, Record<string, unknown>>, po
   }
   return config;
 }
+
+/** A section of the configuration, with more in its environment. */
+export function withEnv(section: Record<string, unknown> = {}, env: Record<string, string>): Record<string, unknown> {
+  const { env: own } = section;
+  return { ...section, env: { ...(typeof own === 'object' ? own : {}), ...env } };
+}

@@ -47,7 +47,7 @@ export interface GcpStep extends SetupStep {
 }
 
 export type RolePermissions = Record<CustomRole, readonly string[]>;
-const everywhere = '0.0.0.0/0';
+export const everywhere = '0.0.0.0/0';
 
 export function planProject(found: Found, wanted: Wanted, permissions: RolePermissions): GcpStep[] {
   const steps: GcpStep[] = [];
@@ -137,7 +137,9 @@ const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   JSON.stringify(one.toSorted()) === JSON.stringify(other.toSorted());
 
 /** A /20 holds 4,091 instances. */
+export const rangeNumber = (at: number | string): string => `10.${at}.0.0/20`;
+
 function freeRange(taken: readonly string[]): string {
-  const all = Array.from({ length: 256 }, (_, at) => `10.${at}.0.0/20`);
+  const all = Array.from({ length: 256 }, (_, at) => rangeNumber(at));
   return all.find((range) => !taken.includes(range)) ?? '10.0.16.0/20';
 }

@@ -22,7 +22,8 @@ import {
   operationOf,
   subnetworkOf,
 } from './shapes.ts';
-import type { Operation } from './state.ts';
+import { statusAt } from './state.ts';
+import type { Instance, Operation } from './state.ts';
 import { machineTypes } from './types.ts';
 import type { EmulatedProject } from './project.ts';
 
@@ -202,8 +203,20 @@ const shownInstances = (project: EmulatedProject): Scoped[] =>
     .filter(({ zone, name, ...each }) => project.shown(zone, name)?.numericId === each.numericId)
     .map((instance) => ({ scope: `zones/${instance.zone}`, resource: instanceOf(project, instance) }));
 
-const shownDisks = (project: EmulatedProject): Scoped[] =>
-  [...project.disks.values()].map((disk) => ({ scope: `zones/${disk.zone}`, resource: diskOf(project, disk) }));
+/** Also those that an instance uses, which have its name. */
+const shownDisks = (project: EmulatedProject): Scoped[] => [
+  ...[...project.disks.values()].map((disk) => ({
+    scope: `zones/${disk.zone}`,
+    resource: diskOf(project, disk, null),
+  })),
+  ...attached(project).map((disk) => ({
+    scope: `zones/${disk.zone}`,
+    resource: diskOf(project, disk, `zones/${disk.zone}/instances/${disk.name}`),
+  })),
+];
+
+const attached = (project: EmulatedProject): Instance[] =>
+  project.instances.filter((instance) => statusAt(instance, project.clock.nowMs()) !== null);
 
 /** Pages are cut across scopes; a scope without anything says so with a warning, as Google's do. */
 function aggregated(project: EmulatedProject, kind: string, query: URLSearchParams, all: Scoped[]): object {
@@ -249,6 +262,13 @@ const doneNow = (project: EmulatedProject, type: string, scope: string, target: 
   project.operation({ type, scope, target, groupId: null, doneAtMs: () => 0, error: null, perLocation: null });
 
 function removeDisk(project: EmulatedProject, zone: string, name: string): object {
+  const user = attached(project).find((each) => each.name === name && each.zone === zone);
+  if (user !== undefined && !project.disks.has(`${zone}/${name}`))
+    throw new GcpError(
+      400,
+      'resourceInUseByAnotherResource',
+      `The disk resource 'projects/${project.id}/zones/${zone}/disks/${name}' is already being used by 'projects/${project.id}/zones/${zone}/instances/${name}'`,
+    );
   if (!project.disks.delete(`${zone}/${name}`)) throw notFound(`projects/${project.id}/zones/${zone}/disks/${name}`);
   return operationOf(project, doneNow(project, 'delete', `zones/${zone}`, `zones/${zone}/disks/${name}`));
 }

@@ -7,6 +7,7 @@ import { digits } from './project.ts';
 export const plantable = {
   kind: z.enum(['instance', 'disk', 'firewall rule']),
   name: z.string(),
+  zone: z.string().default('us-central1-a'),
   labels: z.record(z.string(), z.string()).default({}),
   /** Of a firewall rule, which has no labels. */
   description: z.string().default(''),
@@ -15,9 +16,11 @@ export const plantable = {
 type Plantable = z.infer<z.ZodObject<typeof plantable>>;
 
 /** The id by which Ropewalk knows it. */
-export function plant(project: EmulatedProject, { kind, name, labels, description, ageMs }: Plantable): { id: string } {
+export function plant(
+  project: EmulatedProject,
+  { kind, name, zone, labels, description, ageMs }: Plantable,
+): { id: string } {
   const createdAtMs = project.clock.nowMs() - ageMs;
-  const zone = project.zones[0] ?? '';
   if (kind === 'disk') {
     project.disks.set(`${zone}/${name}`, { name, zone, labels, createdAtMs });
     return { id: `${zone}/${name}` };

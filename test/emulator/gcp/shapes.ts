@@ -87,7 +87,12 @@ export function operationOf(project: EmulatedProject, operation: Operation): obj
   };
 }
 
-export const diskOf = (project: EmulatedProject, { name, zone, labels, createdAtMs }: Disk): object => ({
+/** `user`: the instance that it is attached to. */
+export const diskOf = (
+  project: EmulatedProject,
+  { name, zone, labels, createdAtMs }: Disk,
+  user: string | null,
+): object => ({
   kind: 'compute#disk',
   id: String(createdAtMs),
   name,
@@ -95,6 +100,7 @@ export const diskOf = (project: EmulatedProject, { name, zone, labels, createdAt
   labels,
   status: 'READY',
   sizeGb: '30',
+  ...(user === null ? {} : { users: [linkOf(project, user)] }),
   creationTimestamp: rfc3339(createdAtMs),
   selfLink: linkOf(project, `zones/${zone}/disks/${name}`),
 });

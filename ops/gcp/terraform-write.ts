@@ -1,0 +1,8 @@
+// `node ops/gcp/terraform-write.ts` writes ops/gcp/terraform/main.tf.json, after a change of what setup makes.
+import { writeFile } from 'node:fs/promises';
+
+import { readRoles } from '../../providers/gcp/setup/roles.ts';
+import { terraformModule } from '../../providers/gcp/setup/terraform.ts';
+
+const path = new URL('terraform/main.tf.json', import.meta.url);
+await writeFile(path, `${JSON.stringify(terraformModule(await readRoles()), null, 2)}\n`);
