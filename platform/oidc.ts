@@ -3,6 +3,7 @@
 import * as client from 'openid-client';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { usableAddress } from '../domain/people/first-sign-in.ts';
 import { isLoopback } from './environment.ts';
 import type { Secret } from './secret.ts';
 
@@ -24,7 +25,7 @@ export interface OidcAttempt {
 export interface OidcAccount {
   issuer: string;
   subject: string;
-  /** Verified by the provider, in lower case; null otherwise. */
+  /** Verified by the provider, of ASCII characters, in lower case; null otherwise. */
   email: string | null;
 }
 
@@ -77,8 +78,7 @@ export function createOidcProvider(settings: OidcSettings, monotonicMs: () => nu
       if (claims === undefined) throw refused(new Error('no ID token'));
       const { iss: issuer, sub: subject, email, email_verified: isVerified } = claims;
       // The user info endpoint is not asked: nothing signs its answer.
-      const verified = isVerified === true && typeof email === 'string' && email.includes('@') ? email : null;
-      return { issuer, subject, email: verified?.toLowerCase() ?? null };
+      return { issuer, subject, email: usableAddress(email, isVerified) };
     },
   };
 }

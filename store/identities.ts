@@ -1,20 +1,30 @@
 // Accounts of the identity provider, and the users that they are tied to.
+import { workspacesOf, type WorkspaceChoice } from '../domain/people/first-sign-in.ts';
 import { signIn, unknownPerson, type Account, type SignInContext } from '../domain/people/sign-in.ts';
 import { randomId } from '../platform/ids.ts';
 import type { Database } from './database.ts';
 import type { IdentityStore, SignIn } from './identity-port.ts';
 import { countTokens, deleteEndedTokens } from './people.ts';
-import { countUsers, findUser, insertEvent, insertToken, insertUser, lockWorkspace, userOf } from './people-rows.ts';
+import {
+  countUsers,
+  findUser,
+  insertEvent,
+  insertToken,
+  insertUser,
+  isRemovedUser,
+  lockWorkspace,
+  userOf,
+} from './people-rows.ts';
 import type { Db } from './tables.ts';
 
 export const createIdentityStore = (database: Database): IdentityStore => ({
   signIn: (item, nowMs) =>
     database.write(async (db) => {
       const { account, token: given } = item;
-      const slugs = item.workspace === null ? await findWorkspaces(db, item) : [item.workspace];
-      const [slug] = slugs;
+      const choices = item.workspace === null ? await findWorkspaces(db, item) : [];
+      if (choices.length > 1) return { ok: { choose: choices } };
+      const slug = item.workspace ?? choices[0]?.workspace;
       if (slug === undefined) return { error: unknownPerson(account.email) };
-      if (slugs.length > 1) return { ok: { choose: slugs } };
       // As for a workspace that the account does not belong to: names of others are not disclosed.
       if ((await lockWorkspace(db, database.engine, slug)) === null) return { error: unknownPerson(account.email) };
       const answer = signIn(await readContext(db, slug, item, nowMs), account, given, nowMs);
@@ -30,24 +40,34 @@ export const createIdentityStore = (database: Database): IdentityStore => ({
     }),
 });
 
-/** Where the account is a user, by an earlier sign-in or by its address; else where new people go, or where it was removed. */
-async function findWorkspaces(db: Db, { account, newPeople }: SignIn): Promise<string[]> {
-  const tied = await db
+async function findWorkspaces(db: Db, { account, newPeople }: SignIn): Promise<WorkspaceChoice[]> {
+  const { issuer, subject, email } = account;
+  const identities = await db
     .selectFrom('identities')
     .leftJoin('users', 'users.id', 'identities.user_id')
     .select(['identities.workspace', 'users.id as user_id'])
-    .where('issuer', '=', account.issuer)
-    .where('subject', '=', account.subject)
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
     .execute();
-  const named =
-    account.email === null
-      ? []
-      : await db.selectFrom('users').select('workspace').where('name', '=', account.email).execute();
-  const users = [...tied.filter(({ user_id }) => user_id !== null), ...named].map(({ workspace }) => workspace);
-  if (users.length > 0) return [...new Set(users)].toSorted();
-  if (newPeople !== null) return [newPeople.workspace];
-  return tied.slice(0, 1).map(({ workspace }) => workspace);
+  const [named, gone] =
+    email === null
+      ? [[], []]
+      : [
+          await db.selectFrom('users').select('workspace').where('name', '=', email).execute(),
+          await db.selectFrom('removed_users').select('workspace').where('name', '=', email).execute(),
+        ];
+  const ofTied = (isThere: boolean): { workspace: string }[] =>
+    identities.filter(({ user_id }) => (user_id !== null) === isThere);
+  return workspacesOf({
+    tied: slugsOf(ofTied(true)),
+    named: slugsOf(named),
+    removed: slugsOf([...ofTied(false), ...gone]),
+    newPeople,
+    email,
+  });
 }
+
+const slugsOf = (rows: readonly { workspace: string }[]): string[] => rows.map(({ workspace }) => workspace);
 
 async function readContext(
   db: Db,
@@ -74,6 +94,7 @@ async function readContext(
       : await db.selectFrom('identities').select('user_id').where('user_id', '=', named.id).executeTakeFirst();
   const user = tied ?? named;
   return {
+    isRemoved: account.email !== null && (await isRemovedUser(db, slug, account.email)),
     ...{ slug, isTied: identity !== undefined, tied, named, isNamedTaken: taken !== undefined, newPeople },
     users: (await countUsers(db, slug)).users,
     counted: user === null ? 0 : await countTokens(db, slug, { userId: user.id, nowMs }),

@@ -96,6 +96,28 @@ export async function insertUser(db: Db, slug: string, { id, name, role, limits,
     .insertInto('users')
     .values({ ...row, workspace: slug })
     .execute();
+  await db.deleteFrom('removed_users').where('workspace', '=', slug).where('name', '=', name.toLowerCase()).execute();
+}
+
+/** Their address does not sign in again until an admin adds it: names that are no addresses sign nobody in. */
+export async function deleteUser(db: Db, slug: string, { id, name }: User, nowMs: number): Promise<void> {
+  await db.deleteFrom('users').where('id', '=', id).execute();
+  if (!name.includes('@')) return;
+  await db
+    .insertInto('removed_users')
+    .values({ workspace: slug, name: name.toLowerCase(), removed_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['workspace', 'name']).doUpdateSet({ removed_at_ms: nowMs }))
+    .execute();
+}
+
+export async function isRemovedUser(db: Db, slug: string, name: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('removed_users')
+    .select('name')
+    .where('workspace', '=', slug)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function insertToken(db: Db, slug: string, token: Token): Promise<void> {

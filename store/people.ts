@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import {
   callerOf,
   countUsers,
+  deleteUser,
   findToken,
   findUser,
   insertEvent,
@@ -50,7 +51,7 @@ export function createPeopleStore(database: Database): PeopleStore {
         const answer = removeUser({ ...rows, ...(await countUsers(db, slug)) }, name, nowMs);
         if ('error' in answer) return answer;
         const { user, event } = answer.ok;
-        await db.deleteFrom('users').where('id', '=', user.id).execute();
+        await deleteUser(db, slug, user, nowMs);
         await db
           .updateTable('tokens')
           .set({ revoked_at_ms: nowMs })

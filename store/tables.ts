@@ -21,6 +21,7 @@ export interface Tables {
   people_events: PeopleEventTable;
   device_logins: DeviceLoginTable;
   identities: IdentityTable;
+  removed_users: { workspace: string; name: string; removed_at_ms: number };
   records: RecordTable;
   open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
   reservations: ReservationTable;

@@ -1,6 +1,8 @@
 // The page on which a person lets a device sign in. No script, nothing from elsewhere; whatever is not ours is escaped.
 import { html } from 'hono/html';
 
+import type { WorkspaceChoice } from '../../domain/people/first-sign-in.ts';
+
 /** `token`: of the person who has just signed in. `provider`: the name of the identity provider, if there is one. */
 export const renderLogin = ({
   code,
@@ -95,14 +97,20 @@ export const renderOutcome = (text: string, { title = 'Sign in on a device', bac
       ${back === '' ? '' : html`<p><a href="${back}">Back to the start</a></p>`}`,
   );
 
-/** For people who are users of several workspaces. */
-export const renderChoice = (links: readonly (readonly [workspace: string, href: string])[]) =>
+/** For people whom several workspaces know, or may have. */
+export const renderChoice = (choices: readonly (WorkspaceChoice & { href: string })[]) =>
   page(
     'Choose a workspace',
     html`<ul>
-      ${links.map(([workspace, href]) => html`<li><a href="${href}">${workspace}</a></li>`)}
+      ${choices.map(({ workspace, how, href }) => html`<li><a href="${href}">${workspace}</a> ${howText[how]}</li>`)}
     </ul>`,
   );
+
+const howText = {
+  tied: '',
+  added: '(an admin of it has added your address; you have not signed in there yet)',
+  new: '(new: you become a user of it)',
+} as const;
 
 const page = (title: string, content: unknown) =>
   html`<!doctype html>

@@ -68,7 +68,10 @@ export function mountSignIn(app: App): void {
       const sealed = getCookie(c, name) ?? '';
       deleteCookie(c, name, { path, secure: isSecure(c) });
       const { purpose, outcome } = await finishSignIn(c.var.deps, { sealed, query, address: callerAddress(c) });
-      if ('choose' in outcome) return c.html(renderChoice(outcome.choose.map((slug) => [slug, linkTo(purpose, slug)])));
+      if ('choose' in outcome) {
+        const choices = outcome.choose.map((choice) => ({ ...choice, href: linkTo(purpose, choice.workspace) }));
+        return c.html(renderChoice(choices));
+      }
       // Browsers send no fragment to a server.
       if (purpose.kind === 'web') return c.redirect(`/signed-in#${outcome.handedOver}`, 302);
       return await askAboutDevice(c, purpose.userCode, outcome.token);

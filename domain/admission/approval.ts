@@ -117,16 +117,23 @@ export function decideApproval(
   return approve && !mayApprove(caller, approval, rule, nowMs) ? { error: ownApproval } : { ok: 'decide' };
 }
 
-/** An admin approves what they created themselves only where the workspace allows it; the operator of the host has created nothing. */
-function mayApprove(caller: Caller, { userId }: Approval, rule: ApprovalRule | null, nowMs: number): boolean {
+/**
+ * An admin approves what they created themselves only where the workspace allows it, also with a token that they made for
+ * another user; the operator of the host has created nothing.
+ */
+function mayApprove(caller: Caller, { userId, user }: Approval, rule: ApprovalRule | null, nowMs: number): boolean {
   const authority = authorityOf(caller, nowMs);
   if ('error' in authority) return false;
-  return authority.user === null || caller.user?.id !== userId || rule?.allowOwn === true;
+  return (
+    authority.user === null ||
+    rule?.allowOwn === true ||
+    (caller.user?.id !== userId && caller.token?.createdBy !== user)
+  );
 }
 
 const ownApproval: Problem = {
   code: 'FORBIDDEN',
-  message: 'An admin cannot approve what they created themselves.',
+  message: 'An admin cannot approve what they created themselves, nor with a token that they made for another user.',
   hint: 'Ask another admin. A workspace can allow it: ropewalk workspace approval --allow-own.',
 };
 

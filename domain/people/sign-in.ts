@@ -15,7 +15,7 @@ export interface NewPeople {
   role: Exclude<Role, 'admin'>;
 }
 
-/** An account of the identity provider. `email`: verified by it, in lower case; null without one. */
+/** An account of the identity provider. `email`: verified by it, ASCII, in lower case; null without one. */
 export interface Account {
   issuer: string;
   subject: string;
@@ -28,6 +28,8 @@ export interface SignInContext {
   isTied: boolean;
   /** The user to whom the account is tied. */
   tied: User | null;
+  /** A user of that name was removed, and not added again. */
+  isRemoved: boolean;
   /** The user whose name is the account's e-mail address. */
   named: User | null;
   /** Another account is tied to `named`. */
@@ -77,11 +79,11 @@ export function signIn(
 type Found = { user: User; isNew: boolean; isNewlyTied: boolean } | { error: Problem };
 
 function findUser(context: SignInContext, { email }: Account, nowMs: number): Found {
-  const { slug, isTied, tied, named, isNamedTaken, newPeople, users, newUserId } = context;
+  const { slug, isTied, isRemoved, tied, named, isNamedTaken, newPeople, users, newUserId } = context;
   if (tied !== null) return { user: tied, isNew: false, isNewlyTied: false };
   if (named !== null && isNamedTaken) return { error: addressTaken };
   if (named !== null) return { user: named, isNew: false, isNewlyTied: true };
-  if (isTied) return { error: removed };
+  if (isTied || isRemoved) return { error: removed };
   if (email === null) return { error: unverified };
   if (newPeople?.workspace !== slug) return { error: unknownPerson(email) };
   if (users >= maxUsersPerWorkspace) return { error: tooManyUsers };
@@ -108,8 +110,9 @@ export const unknownPerson = (email: string | null): Problem =>
 
 const unverified: Problem = {
   code: 'FORBIDDEN',
-  message: 'The identity provider has sent no verified e-mail address for your account (email_verified).',
-  hint: 'Verify your address there, and sign in again.',
+  message:
+    'The identity provider has sent no usable e-mail address for your account: verified (email_verified), in ASCII.',
+  hint: 'Verify your address there, or use one of ASCII characters, and sign in again.',
 };
 
 const addressTaken: Problem = {

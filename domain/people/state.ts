@@ -28,7 +28,7 @@ export interface Token {
   /** What it is for. */
   name: string;
   createdAtMs: number;
-  /** Name of the user who made it; null: the operator. */
+  /** Name of the user who made it, or who made the token that made it for another; null: the operator. */
   createdBy: string | null;
   expiresAtMs: number | null;
   revokedAtMs: number | null;

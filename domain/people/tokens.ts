@@ -45,7 +45,7 @@ export function issueToken(
   const expiresAtMs = item.expiresAtMs ?? maker.expiresAtMs;
   if (maker.expiresAtMs !== null && (expiresAtMs ?? Infinity) > maker.expiresAtMs) return { error: outlivesMaker };
   if (counted >= maxTokensPerUser) return { error: tooManyTokens(item.user) };
-  const token = tokenOf(item, { owner, scopes, expiresAtMs, createdBy: item.by?.user ?? null }, nowMs);
+  const token = tokenOf(item, { owner, scopes, expiresAtMs, createdBy: personBehind(caller) }, nowMs);
   const text = `token ${item.id} of ${item.user}, with ${scopes.join(', ')}`;
   const event = peopleEvent(item.by, 'TOKEN_CREATED', text, nowMs);
   return { ok: { issued: issuedOf(token), token, user: user === null ? owner : null, event } };
@@ -84,6 +84,9 @@ export const newUser = ({ id, name, role }: Pick<User, 'id' | 'name' | 'role'>, 
   limits: {},
   createdAtMs: nowMs,
 });
+
+/** A token that one user has made for another stays its maker's, and so do those that are made with it. */
+const personBehind = ({ by, token }: Caller): string | null => (by === null ? null : (token?.createdBy ?? by.user));
 
 function repeated(known: Token, secretHash: string): { ok: NewToken } | { error: Problem } {
   if (known.secretHash === secretHash) return { ok: { issued: issuedOf(known), token: null, user: null, event: null } };

@@ -19,7 +19,8 @@ export async function requireGrowth(
   const { workspace, number } = record;
   const rule = await deps.store.approvals.rule(workspace);
   if (rule === null) return;
-  const isOwn = isAdmissionOf(actor.userId, record.admissionId);
+  const maker = (await deps.tokenCache.find(workspace, actor.tokenId))?.token.createdBy;
+  const isOwn = isAdmissionOf(actor.userId, record.admissionId) || maker === record.user;
   if (mayGrow(rule, { isAdmin: includes(actor.scopes, 'admin'), isOwn })) return;
   const spec = await deps.views.clusterSpec(workspace, number);
   const approved = await deps.store.approvals.find(workspace, number);

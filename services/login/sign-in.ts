@@ -5,6 +5,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RopewalkError } from '../../domain/errors.ts';
 import { signedInTtlMs, signInTtlMs } from '../../domain/people/limits.ts';
 import { refuseDomain } from '../../domain/people/sign-in.ts';
+import type { WorkspaceChoice } from '../../domain/people/first-sign-in.ts';
 import type { IssuedToken, Scope } from '../../domain/people/state.ts';
 import { newAttempt } from '../../platform/oidc.ts';
 import { tokenSecretFrom, tokenText } from '../../platform/token-secret.ts';
@@ -37,7 +38,9 @@ export async function beginSignIn(
 export interface FinishedSignIn {
   purpose: SignInPurpose;
   /** The session; or the workspaces to choose from, with a sign-in each. */
-  outcome: { workspace: string; token: string; issued: IssuedToken; handedOver: string } | { choose: string[] };
+  outcome:
+    | { workspace: string; token: string; issued: IssuedToken; handedOver: string }
+    | { choose: WorkspaceChoice[] };
 }
 
 /** Throws UNAUTHENTICATED for what the provider has not said to this browser, FORBIDDEN for people who have no access. */

@@ -29,5 +29,13 @@ export async function logins(db: Db): Promise<void> {
     .addColumn('tied_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('identities_key', ['issuer', 'subject', 'workspace'])
     .execute();
+  // Addresses of people whom an admin has removed: another account with that address is refused, too.
+  await db.schema
+    .createTable('removed_users')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('removed_at_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('removed_users_key', ['name', 'workspace'])
+    .execute();
   await index(db, 'users_of_name', 'users', ['name']);
 }

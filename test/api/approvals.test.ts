@@ -75,6 +75,25 @@ describe('a cluster above the threshold', () => {
     }
   });
 
+  it('is not approved, nor grown, by its creator with a token that they made for another admin', async () => {
+    const { create, decide, boss, admin, call } = await open();
+    const { number } = await create(big, {}, boss);
+    const { number: small } = await create({ ...big, workers: 1 }, {}, boss);
+    const make = async (token: string, user: string): Promise<string> => {
+      const made = await call('POST', '/v1/tokens', { token, body: { user, name: 'spare' } });
+      expect(made.status).toBe(201);
+      return (await made.json()).token;
+    };
+    const borrowed = await make(boss, 'ada');
+    // And not with one that such a token made, nor one for themselves.
+    for (const token of [borrowed, await make(borrowed, 'ada'), await make(borrowed, 'boss')]) {
+      expect(await decide(number, 'approve', token)).toMatchObject({ status: 403, error: { code: 'FORBIDDEN' } });
+      const grown = await call('POST', `/v1/clusters/${small}/scale`, { token, body: { workers: 30 } });
+      expect([grown.status, (await grown.json()).error?.code]).toEqual([403, 'APPROVAL_REQUIRED']);
+    }
+    expect((await decide(number, 'approve', await make(admin, 'ada'))).status).toBe(200);
+  });
+
   it('ends without a start when it is rejected, stopped, or not approved in time, and nothing stays sealed', async () => {
     const { create, decide, read, call, member, clock, work, workflows, store, vault } = await open({
       ...{ dollarsPerHour: 1, timeout: '2h' },

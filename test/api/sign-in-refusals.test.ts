@@ -33,7 +33,24 @@ it('refuses an address that is not verified, of which nothing is said, or that i
   const email = 'ann@example.com';
   for (const claims of [{ email, email_verified: false }, { email }, {}]) {
     oidc.server.account = { sub: 'sub-1', ...claims };
-    expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('no verified e-mail address')]);
+    expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('no usable e-mail address')]);
+  }
+});
+
+it('refuses an address that only folds to the address of a user, or to a domain that signs in', async () => {
+  const newPeople = { workspace: 'default', role: 'member' } as const;
+  const api = await createApi({ domains: ['kelvin.example'], newPeople });
+  await addUser(api, 'mark@kelvin.example', 'admin');
+  const addresses = [
+    'mar\u212A@kelvin.example',
+    'mark@\u212Aelvin.example',
+    'a@b@kelvin.example',
+    'a b@kelvin.example',
+  ];
+  for (const [at, email] of addresses.entries()) {
+    oidc.server.account = { sub: `sub-${at}`, email, email_verified: true };
+    const refusal = await refusalOf(await signIn(api));
+    expect([email, ...refusal]).toEqual([email, 403, expect.stringContaining('no usable e-mail address')]);
   }
 });
 

@@ -63,6 +63,10 @@ it('refuses a person whom an admin has removed, until they are added again, as a
   expect((await api.call('DELETE', path, { token })).status).toBe(200);
   expect((await api.call('GET', '/v1/whoami', { token: session.token })).status).toBe(401);
   expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('has removed you')]);
+  // Nor does another account with the same address bring them back.
+  oidc.server.account = { sub: 'sub-2', email: 'ann@example.com', email_verified: true };
+  expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('has removed you')]);
+  oidc.server.account = { sub: 'sub-1', email: 'ann@example.com', email_verified: true };
   await addUser(api, 'ann@example.com', 'read-only');
   expect((await sessionOf(api, await signIn(api))).scopes).toEqual(['read']);
   expect((await api.call('GET', '/v1/whoami', { token: session.token })).status).toBe(401);
@@ -87,6 +91,28 @@ it('lets people of several workspaces choose, and a name of a workspace proves n
   ];
   expect(foreign).toEqual(unknown);
   expect(foreign[0]).toBe(403);
+});
+
+it('asks a person of the operator’s workspace before an admin of another one gets them', async () => {
+  const newPeople = { workspace: 'default', role: 'member' } as const;
+  const api = await createApi({ domains: ['example.com'], newPeople });
+  await admin(api);
+  const eve = await api.addToken('other', ['read', 'write', 'admin'], 'eve');
+  await api.call('PUT', '/v1/users/ann@example.com', { body: { role: 'member' }, token: eve });
+  const attempt = await signIn(api);
+  const page = await attempt.response.text();
+  const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+  const workspaces = links.map((link) => new URL(link, origin).searchParams.get('workspace'));
+  expect([workspaces, attempt.url.pathname]).toEqual([['other', 'default'], '/login/oidc/callback']);
+  expect(page).toContain('an admin of it has added your address');
+  const events = async (token: string) =>
+    (await (await api.call('GET', '/v1/workspace', { token })).json()).events.map(({ code }: { code: string }) => code);
+  expect(await events(eve)).not.toContain('ACCOUNT_TIED');
+  const chosen = await newBrowser(api).visit(new URL(links[1] ?? '', origin));
+  expect((await sessionOf(api, { ...chosen, verifier: attempt.verifier })).workspace).toBe('default');
+  // Both stay usable: each sign-in asks, unless it names one of them.
+  expect(await (await signIn(api)).response.text()).toContain('Choose a workspace');
+  expect((await sessionOf(api, await signIn(api, { query: '&workspace=other' }))).workspace).toBe('other');
 });
 
 it('an admin signs in without the scope of operators', async () => {

@@ -22,6 +22,7 @@ const ada: User = newUser({ id: 'u_ada', name: email, role: 'member' }, 5);
 const empty: SignInContext = {
   slug: 'default',
   isTied: false,
+  isRemoved: false,
   tied: null,
   named: null,
   isNamedTaken: false,
@@ -101,8 +102,9 @@ describe('a sign-in', () => {
       { newPeople: { workspace: 'default', role: 'member' } },
       { email: null },
       {
-        message: 'The identity provider has sent no verified e-mail address for your account (email_verified).',
-        hint: 'Verify your address there, and sign in again.',
+        message:
+          'The identity provider has sent no usable e-mail address for your account: verified (email_verified), in ASCII.',
+        hint: 'Verify your address there, or use one of ASCII characters, and sign in again.',
       },
     ],
     [
@@ -146,6 +148,6 @@ it('only addresses of the named domains sign in, whatever is before the last @',
     hint: 'Sign in with another account. An operator sets the domains: ROPEWALK_OIDC_DOMAINS.',
   });
   expect(refuseDomain('ada@sub.example.com', ['example.com'])?.code).toBe('FORBIDDEN');
-  expect(refuseDomain(null, ['example.com'])?.message).toContain('no verified e-mail address');
-  expect(unknownPerson(null).message).toContain('no verified e-mail address');
+  expect(refuseDomain(null, ['example.com'])?.message).toContain('no usable e-mail address');
+  expect(unknownPerson(null).message).toContain('no usable e-mail address');
 });

@@ -63,6 +63,11 @@ export function describeIdentities(backend: Backend): void {
       valueOf(await store.people.removeUser(slug, { name: account.email, by: admin }, startMs));
       const again = aSignIn(account, { newPeople });
       expect(codeOf(await store.identities.signIn(again, startMs))).toBe('FORBIDDEN');
+      // Nor with another account of that address.
+      const second = aSignIn({ ...account, subject: unique('sub') }, { newPeople });
+      expect(codeOf(await store.identities.signIn(second, startMs))).toBe('FORBIDDEN');
+      const named = { ...second, workspace: slug };
+      expect(codeOf(await store.identities.signIn(named, startMs))).toBe('FORBIDDEN');
       await addUser(slug, account.email);
       expect(codeOf(await store.identities.signIn(again, startMs))).toBeNull();
     });
@@ -73,14 +78,17 @@ export function describeIdentities(backend: Backend): void {
       const email = `${unique('ann')}@example.com`;
       for (const { slug } of [one, two]) await addUser(slug, email);
       const account = { subject: unique('sub'), email };
-      const choose = [one.slug, two.slug].toSorted();
+      const slugs = [one.slug, two.slug].toSorted();
+      const choose = slugs.map((workspace) => ({ workspace, how: 'added' }));
       expect(valueOf(await store.identities.signIn(aSignIn(account), startMs))).toEqual({ choose });
       const signIn = aSignIn(account, { workspace: two.slug });
       expect(valueOf(await store.identities.signIn(signIn, startMs))).toMatchObject({
         ...{ workspace: two.slug, issued: { id: signIn.token.id, user: email, scopes: ['read', 'write'] } },
       });
       // Tied in one, and found by its address in the other.
-      expect(valueOf(await store.identities.signIn(aSignIn(account), startMs))).toEqual({ choose });
+      expect(valueOf(await store.identities.signIn(aSignIn(account), startMs))).toEqual({
+        choose: [two, one].map(({ slug }, at) => ({ workspace: slug, how: at === 0 ? 'tied' : 'added' })),
+      });
       const withoutAddress = aSignIn({ ...account, email: null });
       expect(valueOf(await store.identities.signIn(withoutAddress, startMs))).toMatchObject({ workspace: two.slug });
     });
