@@ -99,7 +99,7 @@ export async function insertUser(db: Db, slug: string, { id, name, role, limits,
   await db.deleteFrom('removed_users').where('workspace', '=', slug).where('name', '=', name.toLowerCase()).execute();
 }
 
-/** Their address does not sign in again until an admin adds it: names that are no addresses sign nobody in. */
+/** Their address does not sign in again until an admin adds it. Only names that are addresses sign in. */
 export async function deleteUser(db: Db, slug: string, { id, name }: User, nowMs: number): Promise<void> {
   await db.deleteFrom('users').where('id', '=', id).execute();
   if (!name.includes('@')) return;

@@ -1,7 +1,9 @@
 // The page on which a person lets a device sign in. No script, nothing from elsewhere; whatever is not ours is escaped.
 import { html } from 'hono/html';
 
-import type { WorkspaceChoice } from '../../domain/people/first-sign-in.ts';
+import type { FinishedSignIn } from '../../services/login/sign-in.ts';
+
+type WorkspaceChoice = Extract<FinishedSignIn['outcome'], { choose: unknown }>['choose'][number];
 
 /** `token`: of the person who has just signed in. `provider`: the name of the identity provider, if there is one. */
 export const renderLogin = ({
