@@ -16,7 +16,8 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     load: async () => (await import('./dask/bench.ts')).daskBench,
   },
   tasks: {
-    about: '10,000 and 100,000 no-op tasks through 1,000 simulated agents, against one activity per task',
+    about:
+      '10,000 and 100,000 no-op tasks (or --tasks N, in one job) through 1,000 simulated agents, against one activity per task',
     load: async () => (await import('./tasks/bench.ts')).tasksBench,
   },
   batch: {
@@ -73,6 +74,7 @@ async function main(): Promise<void> {
       clusters: { type: 'string' },
       jobs: { type: 'string' },
       events: { type: 'string' },
+      tasks: { type: 'string' },
       small: { type: 'boolean', default: false },
     },
   });
@@ -80,15 +82,16 @@ async function main(): Promise<void> {
   if (positionals.length === 0 || unknown.length > 0) {
     const known = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
     process.stderr.write(
-      `Usage: npm run bench -- [--rounds N] [--clusters N] [--jobs N] [--events N] [--small] NAME...\n${known.join('\n')}\n`,
+      `Usage: npm run bench -- [--rounds N] [--clusters N] [--jobs N] [--events N] [--tasks N] [--small] NAME...\n${known.join('\n')}\n`,
     );
     process.exitCode = 2;
     return;
   }
   const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
-  const { rounds, clusters, jobs, events } = values;
+  const { rounds, clusters, jobs, events, tasks } = values;
   const options = {
     ...{ rounds: numberOf(rounds), clusters: numberOf(clusters), jobs: numberOf(jobs), events: numberOf(events) },
+    tasks: numberOf(tasks),
     small: values.small,
   };
   for (const name of positionals) {

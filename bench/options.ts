@@ -5,6 +5,8 @@ export interface BenchOptions {
   small: boolean;
   /** Of `idle`. */
   clusters: number | undefined;
+  /** Of `tasks`: measures one job of so many tasks instead. */
+  tasks: number | undefined;
   /** How many jobs `burst`, `creates` and `restart` have, and how long the histories of `restart` are. */
   jobs: number | undefined;
   events: number | undefined;

@@ -4,42 +4,39 @@ import { clean } from './output.ts';
 
 const maxTailed = 3;
 const tailLines = 5;
-/** A job can fail in thousands of tasks; `batch status N --state error` lists all. */
+/** A job can fail in a million tasks; `batch status N --state error` lists all. */
+const maxListed = 1_000;
 const maxRanges = 20;
 
 /** Empty for a job without failed tasks. Output that cannot be read now is left out. */
 export async function describeFailures(client: Client, job: Job, signal?: AbortSignal): Promise<string[]> {
   if (job.tasks.error === 0) return [];
   const options = { ...(signal && { signal }) };
-  const failed = await tasksInState(client, job.number, 'error', job.tasks.error, options).catch(() => null);
-  if (failed === null || failed.length === 0) return [];
+  const failed = await firstFailed(client, job.number, options).catch(() => []);
+  if (failed.length === 0) return [];
   const tailed = failed.slice(0, maxTailed);
   const tails = await readTails(client, job.number, tailed, options).catch(() => new Map<number, LogLine[]>());
   signal?.throwIfAborted();
   return [
-    `Failed task ids: ${formatIds(failed.map(({ id }) => id))}`,
+    `Failed task ids: ${formatIds(
+      failed.map(({ id }) => id),
+      job.tasks.error > failed.length,
+    )}`,
     ...tailed.flatMap(({ id }) => (tails.get(id) ?? []).map(({ text }) => `(Task ${id})   ${clean(text)}`)),
   ];
 }
 
-/** By index; stops when `max` are found. */
-export async function tasksInState(
-  client: Client,
-  number: number,
-  state: Task['state'],
-  max: number,
-  options: { signal?: AbortSignal } = {},
-): Promise<Task[]> {
+async function firstFailed(client: Client, number: number, options: { signal?: AbortSignal }): Promise<Task[]> {
   const found: Task[] = [];
-  for await (const task of client.jobs.tasks(number, { limit: 1_000, ...options })) {
-    if (task.state === state) found.push(task);
-    if (found.length >= max) break;
+  for await (const task of client.jobs.tasks(number, { limit: maxListed, state: 'error', ...options })) {
+    found.push(task);
+    if (found.length === maxListed) break;
   }
   return found;
 }
 
-/** `3, 7-9`: ids in their order, neighbours as a range. */
-export function formatIds(ids: readonly number[]): string {
+/** `3, 7-9`: ids in their order, neighbours as a range. `hasMore`: beyond these ids. */
+export function formatIds(ids: readonly number[], hasMore: boolean): string {
   const ranges: [first: number, last: number][] = [];
   for (const id of ids) {
     const last = ranges.at(-1);
@@ -47,7 +44,7 @@ export function formatIds(ids: readonly number[]): string {
     else ranges.push([id, id]);
   }
   const shown = ranges.slice(0, maxRanges).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
-  return ranges.length > maxRanges ? `${shown.join(', ')} and more` : shown.join(', ');
+  return hasMore || ranges.length > maxRanges ? `${shown.join(', ')} and more` : shown.join(', ');
 }
 
 /** Of the last attempt of each task. */

@@ -1,5 +1,6 @@
 // The job workflow: one per submitted batch.
 import type { FailureGroup } from '../domain/job/failure-groups.ts';
+import type { OpenStates, OpenTask } from '../domain/job/open-tasks.ts';
 import type { JobState, TaskRecord, TaskState } from '../domain/job/state.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { JobSummary } from '../domain/job/summary.ts';
@@ -14,6 +15,7 @@ export const jobMessages = {
   exchange: 'job.exchange',
   view: 'job.view',
   tasks: 'job.tasks',
+  taskStates: 'job.taskStates',
   /** Of the newest view that was handed to the database. */
   version: 'job.version',
 } as const;
@@ -64,11 +66,13 @@ export interface JobView extends JobSummary {
   name: string;
   command: string;
   user: string;
+  /** In array syntax, shortened where it is long. */
   array: string;
   instances: number;
   submittedAtMs: number;
   startedAtMs: number | null;
   endedAtMs: number | null;
+  /** `task` is an id in the array: as people know it, and its log lines. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
   /** Failed attempts by cause, the most frequent first; absent without one. */
   failures?: FailureGroup[];
@@ -99,24 +103,19 @@ export interface TaskView {
   endedAtMs: number | null;
   reason: string | null;
 }
-/** Answer of the `tasks` query: what the workflow still holds. Records already archived are not in it. */
+export interface TasksQueryInput {
+  indices: number[];
+}
+/** Answer of the `tasks` query: what the workflow still has of the tasks asked for. Records already archived are not in it. */
 export interface OpenTasks {
-  taskCount: number;
-  array: string;
   pagesWritten: number;
   page: TaskRecord[];
   /** Set once the job has its outcome: tasks without a record ended with it. */
   ended: Pick<JobView, 'status' | 'reason' | 'endedAtMs'> | null;
-  open: {
-    index: number;
-    state: 'pending' | 'assigned' | 'running';
-    attempt: number;
-    instance: string | null;
-    startedAtMs: number | null;
-  }[];
+  open: OpenTask[];
 }
-export interface TasksQueryInput {
-  /** First index of the window asked for, and how many. */
-  from: number;
-  count: number;
+/** Answer of the `taskStates` query: the same of all tasks, in little room. */
+export interface AllOpenTasks extends Pick<OpenTasks, 'pagesWritten' | 'ended'> {
+  page: Pick<TaskRecord, 'task' | 'state' | 'startedAtMs' | 'endedAtMs'>[];
+  open: OpenStates;
 }

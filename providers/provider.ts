@@ -70,7 +70,7 @@ export interface LogQuery {
   /** Default: the cloud's default region. */
   region?: string;
   /** Array ids of tasks. Default: all. */
-  tasks?: number[];
+  tasks?: ReadonlySet<number>;
   instance?: string;
   sinceMs?: number;
   /** Continues with new lines until the signal aborts. */

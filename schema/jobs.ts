@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
-import { maxRetries, maxTasks } from '../domain/job/limits.ts';
+import { maxArrayChars, maxRetries, maxTasks } from '../domain/job/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
 import { durationInput, listOf, listQuery, maxCostInput, nameInput, pageQuery, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
@@ -73,7 +73,7 @@ export const createJob = z.strictObject({
   secretEnv: envMap.default({}),
   ntasks: z.number().int().min(1).max(maxTasks).optional(),
   /** Array syntax, e.g. `2,4-6,8-10` or `0-10:2`; `%N` at its end lets at most N tasks run at a time. */
-  array: z.string().min(1).max(10_000).optional(),
+  array: z.string().min(1).max(maxArrayChars).optional(),
   mapOver: mapOver.optional(),
   /** Most instances; -1 means no limit. */
   maxWorkers: z.number().int().min(-1).max(10_000).optional(),
@@ -173,6 +173,7 @@ export const job = z.object({
     cancelled: count,
   }),
   counters: z.object({ stale: count, repeated: count, lost: count, retried: count }),
+  /** Ids in array syntax; ends with `...` where it is longer than 1,000 characters. */
   array: z.string(),
   instances: count,
   submittedAt: z.iso.datetime(),
@@ -229,7 +230,9 @@ export type TasksQuery = z.output<typeof tasksQuery>;
 /** All tasks of a job, in the order of their index, in little room. */
 export const taskStates = z.object({
   total: count,
-  /** Tasks of the same state that follow each other. */
+  /** 1 up to 100,000 tasks. Above, a cell has the first of these states that one of its tasks has: error, unknown, running, assigned, pending, cancelled, done. */
+  tasksPerCell: count,
+  /** Cells of the same state that follow each other; the last cell may stand for fewer tasks. */
   runs: z.array(z.object({ state: taskState, count })),
   /** How long tasks took whose attempt has started and ended; `toMs` belongs to the next class. */
   durations: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),

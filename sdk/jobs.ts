@@ -25,6 +25,10 @@ export interface JobListOptions extends ListOptions, Filter {
   status?: Job['status'] | readonly Job['status'][];
 }
 
+export interface TaskListOptions extends ListOptions {
+  state?: Task['state'];
+}
+
 export interface JobsApi {
   /**
    * Submits a job. `privateToCreator` hides the output of its tasks from other users. An instance that gets no answer from the
@@ -39,8 +43,8 @@ export interface JobsApi {
   find(name: string, options?: CallOptions): Promise<Job | null>;
   /** Newest first. */
   list(options?: JobListOptions): Paged<Job>;
-  /** A job's tasks, by index. Throws NotFoundError. */
-  tasks(number: number, options?: ListOptions): Paged<Task>;
+  /** A job's tasks, by index; with `state` only those in it. Throws NotFoundError. */
+  tasks(number: number, options?: TaskListOptions): Paged<Task>;
   /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the job runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */

@@ -12,7 +12,7 @@ export interface LinesWanted {
   region: string | undefined;
   owner: { workspace: string; cluster: number };
   /** Array ids; all when absent. */
-  tasks?: number[];
+  tasks?: ReadonlySet<number>;
   instance?: string;
   since: string | undefined;
   follow: boolean;

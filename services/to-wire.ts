@@ -1,5 +1,4 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
-import { parseArray } from '../domain/job/array.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import type { IdleGpus } from '../domain/gpu-use.ts';
 import { maxTimeMs } from '../domain/requests/limits.ts';
@@ -50,17 +49,8 @@ function wireQueue({
   };
 }
 
-/** People know a task by its id in the array, as its log lines do. */
-function wireErrors({ array, recentErrors }: JobView): Job['recentErrors'] {
-  if (recentErrors.length === 0) return [];
-  const tasks = parseArray(array);
-  return recentErrors.map(({ task, attempt, text, atMs }) => ({
-    task: tasks.idAt(task),
-    attempt,
-    text,
-    at: time(atMs),
-  }));
-}
+const wireErrors = ({ recentErrors }: JobView): Job['recentErrors'] =>
+  recentErrors.map(({ task, attempt, text, atMs }) => ({ task, attempt, text, at: time(atMs) }));
 
 export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Cluster {
   return {

@@ -1,8 +1,10 @@
 // The view of a job, wherever it is made: by its workflow from its state, from its row while there is no state to read, and at
 // the end of a job whose workflow could not write its own. API, SDK, CLI and pages only format it.
-import type { JobInput, JobView } from '../contracts/job.ts';
+import type { AllOpenTasks, JobInput, JobView, OpenTasks } from '../contracts/job.ts';
 import { failureGroups } from '../domain/job/failure-groups.ts';
+import { openStates, openTasks } from '../domain/job/open-tasks.ts';
 import type { JobState } from '../domain/job/state.ts';
+import { arrayOf, describeStoredArray } from '../domain/job/stored-array.ts';
 import { summarizeJob } from '../domain/job/summary.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
@@ -18,14 +20,14 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     command: settings.command,
     user: input.user,
     ...summarizeJob(state),
-    array: settings.array,
+    array: describeStoredArray(settings.array),
     provider: settings.provider,
     region: settings.machines?.region ?? null,
     instances: settings.instances,
     submittedAtMs: state.submittedAtMs,
     startedAtMs: state.startedAtMs,
     endedAtMs: state.endedAtMs,
-    recentErrors: state.recentErrors,
+    recentErrors: state.recentErrors.map(({ task, ...error }) => ({ task: arrayOf(settings).idAt(task), ...error })),
     ...(state.causes === undefined ? {} : { failures: failureGroups(state.causes) }),
     pagesWritten: state.pagesWritten,
     privateToCreator: input.privateToCreator,
@@ -34,6 +36,33 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     ...(state.tasksCancelled === undefined ? {} : { tasksCancelled: state.tasksCancelled }),
   };
 }
+
+export function viewTasks(state: JobState, indices: readonly number[]): OpenTasks {
+  const wanted = new Set(indices);
+  return {
+    pagesWritten: state.pagesWritten,
+    page: state.page.filter(({ task }) => wanted.has(task)),
+    ended: endOf(state),
+    open: openTasks(state, indices),
+  };
+}
+
+export function viewAllTasks(state: JobState): AllOpenTasks {
+  return {
+    pagesWritten: state.pagesWritten,
+    page: state.page.map(({ task, state: end, startedAtMs, endedAtMs }) => ({
+      task,
+      state: end,
+      startedAtMs,
+      endedAtMs,
+    })),
+    ended: endOf(state),
+    open: openStates(state),
+  };
+}
+
+const endOf = ({ outcome, endedAtMs }: JobState): OpenTasks['ended'] =>
+  outcome === null ? null : { ...outcome, endedAtMs };
 
 /** Before its workflow has read the specification: only what admission knew. */
 export function pendingJob({ number, workspace, name, user, privateToCreator }: JobInput): JobView {
@@ -47,7 +76,14 @@ export function pendingJob({ number, workspace, name, user, privateToCreator }: 
 /** From its row, and its specification where that can be read: its workflow has written no view yet, or never will. */
 export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
   const { number, workspace, name, user, instances, privateToCreator, endedAtMs } = record;
-  const { command = record.command, taskCount = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
+  const {
+    command = record.command,
+    taskCount = 0,
+    array: stored = '0',
+    provider = '',
+    machines,
+  } = spec?.settings ?? {};
+  const array = describeStoredArray(stored);
   const status = statusOfRecord(record, statuses);
   return {
     ...nothingHappened(taskCount, status),

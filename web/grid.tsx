@@ -1,19 +1,24 @@
-// A cell for each task of a job, coloured by its state. On a canvas: a hundred thousand elements would be too slow. A click on a cell
+// A cell for each task of a job, coloured by its state; of a job with more than 100,000 tasks, for several. On a canvas: a hundred thousand elements would be too slow. A click on a cell
 // leads to its task in the table, which the keyboard reaches by the number of the first task.
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { TaskStates } from '../schema/jobs.ts';
-import { counted, toneOf } from './task-states.ts';
+import type { Job, TaskStates } from '../schema/jobs.ts';
+import { toneOf } from './task-states.ts';
 
 type Runs = TaskStates['runs'];
 
-/** More cells than this are more than a page has pixels for. */
-const maxCells = 100_000;
+export interface GridProps {
+  states: TaskStates;
+  /** How many tasks there are in each state. */
+  counts: Job['tasks'];
+  onChoose: (index: number) => void;
+}
 
-export function Grid({ runs, total, onChoose }: { runs: Runs; total: number; onChoose: (index: number) => void }) {
+export function Grid({ states: { runs, total, tasksPerCell }, counts, onChoose }: GridProps) {
+  const cells = Math.ceil(total / tasksPerCell);
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const draw = (): void => drawCells(canvas.current, runs, Math.min(total, maxCells));
+    const draw = (): void => drawCells(canvas.current, runs, cells);
     draw();
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', draw);
@@ -22,19 +27,21 @@ export function Grid({ runs, total, onChoose }: { runs: Runs; total: number; onC
       dark.removeEventListener('change', draw);
       window.removeEventListener('resize', draw);
     };
-  }, [runs, total]);
+  }, [runs, cells]);
   const choose = ({ offsetX, offsetY }: MouseEvent): void => {
-    const { across, step } = layoutOf(canvas.current?.clientWidth ?? 0, Math.min(total, maxCells));
-    const index = Math.floor(offsetY / step) * across + Math.min(across - 1, Math.floor(offsetX / step));
-    if (index < total) onChoose(index);
+    const { across, step } = layoutOf(canvas.current?.clientWidth ?? 0, cells);
+    const cell = Math.floor(offsetY / step) * across + Math.min(across - 1, Math.floor(offsetX / step));
+    if (cell < cells) onChoose(cell * tasksPerCell);
   };
-  const label = `Tasks by state: ${[...counted(runs)].map(([state, count]) => `${count} ${state}`).join(', ')}`;
+  const { total: _, ...byState } = counts;
+  const some = Object.entries(byState).filter(([, count]) => count > 0);
+  const label = `Tasks by state: ${some.map(([state, count]) => `${count} ${state}`).join(', ')}`;
   return (
     <>
       <canvas class="grid" ref={canvas} role="img" aria-label={label} onClick={choose} />
-      {total > maxCells && (
+      {tasksPerCell > 1 && (
         <p>
-          The first {maxCells} of {total} tasks.
+          Each cell stands for {tasksPerCell} of {total} tasks: red where one of them failed, else blue where one runs.
         </p>
       )}
     </>

@@ -4,12 +4,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Job, Task, TaskStates } from '../schema/jobs.ts';
 import { call, type Session } from './session.ts';
 
-export function counted(runs: TaskStates['runs']): Map<Task['state'], number> {
-  const counts = new Map<Task['state'], number>();
-  for (const { state, count } of runs) counts.set(state, (counts.get(state) ?? 0) + count);
-  return counts;
-}
-
 export function toneOf(state: Task['state']): string {
   if (state === 'done') return 'good';
   if (state === 'error' || state === 'unknown') return 'bad';

@@ -42,6 +42,7 @@ export function createTalk(apiUrl: string): Talk {
     close: () => agent.destroy(),
     call: async (method, path, token, body) => {
       const text = body === null ? '' : JSON.stringify(body);
+      let last = '';
       for (let tries = 1; tries <= maxTries; tries += 1) {
         const askedAtMs = performance.now();
         const answer = await once(method, path, token, text).catch((error: unknown) => ({
@@ -56,9 +57,10 @@ export function createTalk(apiUrl: string): Talk {
           throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
         }
         stats.again += 1;
+        last = answer.text.slice(0, 500);
         await sleep(200 + Math.random() * 300);
       }
-      throw new Error(`${method} ${path} was refused ${maxTries} times`);
+      throw new Error(`${method} ${path} was refused ${maxTries} times: ${last}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 // No-op tasks through 1,000 simulated agents over the real HTTP API, against one activity per task on the same Temporal
-// server. One job takes 20,000 tasks at most, so that 100,000 are five jobs with 200 agents each.
+// server: 10,000 in one job, and 100,000 in five jobs with 200 agents each. With --tasks, one job of so many.
 import { startStack } from '../../test/support/stack.ts';
 import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';
@@ -9,9 +9,11 @@ import type { Boot } from '../sim/provider.ts';
 import { quantile } from '../statistics.ts';
 import { runFleet } from './fleet.ts';
 import type { FleetResult } from './fleet.ts';
+import { oneJobBench } from './one-job.ts';
 import { runOneActivityPerTask } from './one-activity.ts';
 
-export async function tasksBench(report: Report, { small }: BenchOptions): Promise<void> {
+export async function tasksBench(report: Report, { small, tasks }: BenchOptions): Promise<void> {
+  if (tasks !== undefined) return oneJobBench(report, tasks, small ? 100 : 1_000);
   const scale = small ? 0.1 : 1;
   const stack = await startStack({ overrides: simulatedStack });
   try {

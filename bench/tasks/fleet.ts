@@ -23,6 +23,9 @@ export interface FleetInput {
 export interface FleetResult {
   /** From the first request for work to the last acknowledgement. */
   seconds: number;
+  /** From the first create to the last answer to a create. */
+  submitSeconds: number;
+  numbers: number[];
   /** From the first create to the moment at which all agents had registered. */
   registerSeconds: number;
   size: HistorySize;
@@ -43,6 +46,7 @@ export async function runFleet(input: FleetInput): Promise<FleetResult> {
         client.jobs.create({ command: ['true'], ntasks: tasksPerJob, maxWorkers: agentsPerJob }),
       ),
     );
+    const submitSeconds = (performance.now() - createdAtMs) / 1000;
     const wanted = input.jobs * agentsPerJob;
     await eventually(() => Promise.resolve(boots.length >= wanted), { timeoutMs: 60_000, intervalMs: 20 });
     // Each as on a machine of its own.
@@ -66,7 +70,8 @@ export async function runFleet(input: FleetInput): Promise<FleetResult> {
       sizes.push(await historySize(simulation.client, `job/${number}`));
       sizes.push(await historySize(simulation.client, `cluster/${number}`));
     }
-    return { seconds, registerSeconds, size: sumOf(sizes), ...talk.stats, cpu: used };
+    const numbers = jobs.map(({ number }) => number);
+    return { seconds, submitSeconds, numbers, registerSeconds, size: sumOf(sizes), ...talk.stats, cpu: used };
   } finally {
     talk.close();
   }

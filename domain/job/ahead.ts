@@ -1,7 +1,7 @@
 // Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
 // unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
 import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
-import { endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
+import { countWaiting, endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { JobState, Lease } from './state.ts';
 export function mayHold(state: JobState): number {
   const [next] = state.requeued;
   if (next !== undefined && runsAlone(state, next)) return 1;
-  const waiting = state.settings.taskCount - state.nextFresh + state.requeued.length;
+  const waiting = countWaiting(state);
   const instances = Math.max(1, state.settings.instances);
   const share = Math.floor(waiting / (2 * instances));
   return Math.max(1, Math.min(maxHeldLeases, share, 1 + Math.floor(maxLeasesAhead / instances)));
@@ -57,8 +57,7 @@ export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs:
 
 /** First in line again, in their order, as if never leased. */
 function putBack(state: JobState, leases: Lease[]): void {
-  for (const lease of leases) endLease(state, lease);
-  const open = leases.filter(({ task }) => state.ended[task] === 0);
+  const open = leases.filter((lease) => endLease(state, lease));
   if (hasEnded(state) || open.length === 0) return;
   state.requeued.unshift(...open.map(({ task }) => task));
   delete state.emptySinceMs;

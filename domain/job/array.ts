@@ -25,39 +25,35 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
   for (const part of parts) {
     const range = { ...part, start: count };
     count += part.count;
-    if (count > maxTasks) throw invalid(field, `it has more than ${maxTasks} tasks, the most one job may have`);
+    if (count > maxTasks)
+      throw invalid(field, `it has more than ${maxTasks} tasks, the most one job may have`, splitHint);
     const last = ranges.at(-1);
     const joined = last === undefined ? null : join(last, range);
     if (joined === null) ranges.push(range);
     else ranges[ranges.length - 1] = joined;
   }
-  refuseDuplicates(ranges, field);
+  const places = isAscending(ranges) ? null : sortedPlaces(ranges, count, field);
   return {
     count,
     idAt: (index) => idAt(ranges, count, index),
-    indexOf: (id) => indexOf(ranges, id),
+    indexOf: (id) => (places === null ? indexInRanges(ranges, id) : indexInPlaces(places, id)),
     canonical: ranges.map(write).join(','),
   };
 }
 
-/**
- * The tasks of a job's settings, parsed once for each settings object. A workflow asks at every message; parsing 10,000 scattered ids
- * takes some ms, which a replay would spend again for each.
- */
-export function arrayOf(settings: { readonly array: string }): JobArray {
-  const known = parsed.get(settings);
-  if (known !== undefined) return known;
-  const array = parseArray(settings.array);
-  parsed.set(settings, array);
-  return array;
-}
+export const maxShownChars = 1_000;
 
-const parsed = new WeakMap<object, JobArray>();
+/** For people and in views: the first ids of a long array. */
+export function shownArray(canonical: string): string {
+  if (canonical.length <= maxShownChars) return canonical;
+  const start = canonical.slice(0, maxShownChars);
+  return `${start.slice(0, start.lastIndexOf(',') + 1)}...`;
+}
 
 /** The array of a job that only says how many tasks it has: ids 0 to n - 1. */
 export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
   if (!Number.isSafeInteger(tasks) || tasks < 1) throw invalid(field, 'a job needs at least one task');
-  if (tasks > maxTasks) throw invalid(field, `a job has at most ${maxTasks} tasks`);
+  if (tasks > maxTasks) throw invalid(field, `a job has at most ${maxTasks} tasks`, splitHint);
   return parseArray(`0-${tasks - 1}`, field);
 }
 
@@ -120,42 +116,59 @@ function join(left: Range, right: Range): Range | null {
   return consecutive ? { ...left, count: left.count + right.count } : null;
 }
 
-function refuseDuplicates(ranges: Range[], field: string): void {
-  const ascending = ranges.every((range, i) => i === 0 || range.first > lastId(ranges[i - 1] ?? range));
-  if (ascending) return;
-  // Only ranges out of order can repeat an id, and there are at most maxTasks ids: then looking at each is cheap enough.
-  const seen = new Set<number>();
-  for (const range of ranges) {
-    for (let n = 0; n < range.count; n++) {
-      const id = range.first + n * range.step;
-      if (seen.has(id)) throw invalid(field, `task id ${id} is there twice`, 'Name each task id once.');
-      seen.add(id);
-    }
+const isAscending = (ranges: Range[]): boolean =>
+  ranges.every((range, at) => at === 0 || range.first > lastId(ranges[at - 1] ?? range));
+
+/** Ids with their indices, in the order of the ids: of ranges out of order, which may overlap and repeat an id. */
+function sortedPlaces(ranges: Range[], count: number, field: string): Float64Array {
+  const places = new Float64Array(count);
+  for (const { first, step, start, count: inRange } of ranges)
+    for (let n = 0; n < inRange; n += 1) places[start + n] = (first + n * step) * indicesOfPlace + start + n;
+  places.sort();
+  for (let at = 1; at < count; at += 1) {
+    const id = idOfPlace(places[at]);
+    if (id === idOfPlace(places[at - 1]))
+      throw invalid(field, `task id ${id} is there twice`, 'Name each task id once.');
   }
+  return places;
+}
+
+/** An id of 31 bits and an index below this are one exact number. */
+const indicesOfPlace = 2 ** 20;
+const idOfPlace = (place = -1): number => Math.floor(place / indicesOfPlace);
+
+function indexInPlaces(places: Float64Array, id: number): number | null {
+  const at = lastWhere(places.length, (place) => (places[place] ?? 0) < (id + 1) * indicesOfPlace);
+  const found = places[at] ?? -1;
+  return idOfPlace(found) === id ? found % indicesOfPlace : null;
+}
+
+/** The last of the first `count` numbers for which this holds, or 0: it holds up to there, and not after. */
+export function lastWhere(count: number, holds: (at: number) => boolean): number {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function idAt(ranges: Range[], count: number, index: number): number {
-  let low = 0;
-  let high = ranges.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((ranges[middle]?.start ?? 0) <= index) low = middle;
-    else high = middle - 1;
-  }
-  const range = ranges[low];
+  const range = ranges[lastWhere(ranges.length, (at) => (ranges[at]?.start ?? 0) <= index)];
   if (range === undefined || !Number.isInteger(index) || index < 0 || index >= count) {
     throw new RangeError(`task index ${index} is outside 0 to ${count - 1}`);
   }
   return range.first + (index - range.start) * range.step;
 }
 
-function indexOf(ranges: Range[], id: number): number | null {
-  if (!Number.isInteger(id)) return null;
-  for (const range of ranges) {
-    const distance = id - range.first;
-    if (distance >= 0 && id <= lastId(range) && distance % range.step === 0) return range.start + distance / range.step;
-  }
-  return null;
+function indexInRanges(ranges: Range[], id: number): number | null {
+  const range = ranges[lastWhere(ranges.length, (at) => (ranges[at]?.first ?? 0) <= id)];
+  if (range === undefined) return null;
+  const distance = id - range.first;
+  const isThere = distance >= 0 && id <= lastId(range) && distance % range.step === 0;
+  return isThere ? range.start + distance / range.step : null;
 }
 
 function lastId(range: Range): number {
@@ -168,6 +181,7 @@ function write(range: Range): string {
   return range.step === 1 ? ends : `${ends}:${range.step}`;
 }
 
+const splitHint = 'Submit several jobs.';
 const syntaxHint = 'Write ids and ranges with commas, for example 2,4-6,8-10 or 0-10:2.';
 
 function invalid(field: string, why: string, hint = syntaxHint): RopewalkError {

@@ -3,9 +3,11 @@
 import { RopewalkError } from '../errors.ts';
 import type { Reason } from '../reason.ts';
 import { parseArray, type JobArray } from './array.ts';
-import { skipTaken } from './placement.ts';
+import { isFresh, skipTaken } from './placement.ts';
 import { cancelLease, hasEnded, settle } from './rules.ts';
 import type { JobState } from './state.ts';
+import { describeStoredArray } from './stored-array.ts';
+import { setOf, withIndices } from './task-set.ts';
 
 /**
  * Tasks that have ended keep their end. Those that never ran get no record of their own: a job's state must stay small, and
@@ -13,21 +15,39 @@ import type { JobState } from './state.ts';
  */
 export function cancelTasks(state: JobState, indices: readonly number[], reason: Reason): void {
   if (hasEnded(state)) return;
-  const wanted = new Set(indices.filter((index) => state.ended[index] === 0));
-  if (wanted.size === 0) return;
+  // A set of a million numbers would take 40 MB.
+  const wanted = new Uint8Array(state.settings.taskCount);
+  for (const index of indices) wanted[index] = 1;
+  const cancelledBefore = state.counters.cancelled;
+  for (const lease of state.leases.filter(({ task }) => wanted[task] === 1)) cancelLease(state, lease, reason);
+  cancelRequeued(state, wanted);
+  cancelFresh(state, wanted);
+  if (state.counters.cancelled === cancelledBefore) return;
   state.tasksCancelled = reason;
-  for (const lease of state.leases.filter(({ task }) => wanted.has(task))) cancelLease(state, lease, reason);
-  for (const task of wanted) {
-    if (state.ended[task] !== 0) continue;
-    state.ended[task] = 3;
-    state.counters.cancelled += 1;
+  settle(state, reason.atMs);
+}
+
+function cancelRequeued(state: JobState, wanted: Uint8Array): void {
+  const open = state.requeued.filter((task) => wanted[task] !== 1);
+  for (const task of state.requeued) {
+    if (wanted[task] !== 1) continue;
     delete state.attempts[task];
     delete state.failures[task];
     delete state.losses[task];
   }
-  state.requeued = state.requeued.filter((task) => !wanted.has(task));
+  state.counters.cancelled += state.requeued.length - open.length;
+  state.requeued = open;
+}
+
+function cancelFresh(state: JobState, wanted: Uint8Array): void {
+  const fresh: number[] = [];
+  for (let index = state.nextFresh; index < wanted.length; index += 1)
+    if (wanted[index] === 1 && isFresh(state, index)) fresh.push(index);
+  if (fresh.length === 0) return;
+  const { taskCount } = state.settings;
+  state.skipped = state.skipped === undefined ? setOf(fresh, taskCount) : withIndices(state.skipped, fresh);
+  state.counters.cancelled += fresh.length;
   state.nextFresh = skipTaken(state, state.nextFresh);
-  settle(state, reason.atMs);
 }
 
 /** The indices of the ids in array syntax. Throws VALIDATION, field `tasks`, for ids that the job does not have. */
@@ -40,10 +60,9 @@ export function taskIndices(tasks: string, array: JobArray): number[] {
 }
 
 function unknownTask(id: number, array: JobArray): never {
-  const has = array.canonical.length > 200 ? `${array.canonical.slice(0, 200)}...` : array.canonical;
   throw new RopewalkError({
     code: 'VALIDATION',
     field: 'tasks',
-    message: `tasks: the job has no task ${id}; it has ${has}.`,
+    message: `tasks: the job has no task ${id}; it has ${describeStoredArray(array.canonical)}.`,
   });
 }

@@ -17,7 +17,6 @@ export function createJobState(
     endedAtMs: null,
     outcome: null,
     cancelRequested: null,
-    ended: Array.from({ length: settings.taskCount }, () => 0),
     ...firstInLine(settings.headTasks),
     nextLease: 1,
     leases: [],

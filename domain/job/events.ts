@@ -3,10 +3,10 @@ import { maxLeaseExtensions, maxLostRemembered } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';
-import { arrayOf } from './array.ts';
 import { cancelLease, hasEnded, settle } from './rules.ts';
 import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
+import { arrayOf } from './stored-array.ts';
 
 /** An instance whose lease expired: its cluster is asked to inspect it. */
 export interface Suspect {
@@ -99,12 +99,12 @@ export function cancelJob(state: JobState, reason: Reason): void {
   settle(state, reason.atMs);
 }
 
-/** Tasks that never ran get no record of their own: `ended` says it, and the view says why. */
+/** Tasks that never ran get no record of their own: the view says why. */
 function cancelWaiting(state: JobState): void {
-  state.ended = state.ended.map((code) => (code === 0 ? 3 : code));
   state.counters.cancelled = state.settings.taskCount - state.counters.done - state.counters.error;
   state.requeued = [];
   state.nextFresh = state.settings.taskCount;
+  delete state.skipped;
   state.attempts = {};
   state.failures = {};
   state.losses = {};

@@ -79,7 +79,7 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
     else state.counters.stale += 1;
     return result.lease;
   }
-  endLease(state, lease);
+  if (!endLease(state, lease)) return result.lease;
   instance.recorded.push(lease.lease);
   if (hasEnded(state)) return result.lease;
   const failed = result.exitCode !== 0;

@@ -1,7 +1,12 @@
 // Limits of a job: its tasks, leases, attempts and records.
 
-/** Tasks in one job. A larger array needs a job workflow in shards, which does not exist. */
-export const maxTasks = 20_000;
+/**
+ * Tasks in one job. A job's state does not grow with them, but for sets of tasks at a bit each: task-set.ts, and `indicesOfPlace` in
+ * array.ts, are made for so many.
+ */
+export const maxTasks = 1_000_000;
+/** Characters of array syntax in a request, as long as a job's state carries it. */
+export const maxArrayChars = 80_000;
 
 /** Instances of one job unless the user says otherwise. */
 export const defaultMaxWorkers = 1_000;

@@ -1,8 +1,9 @@
 // Which instance runs which task: where the head instance has tasks of its own, it runs these and no others; otherwise all
 // instances run tasks alike. And whether a job that starts all at once may start.
 import { RopewalkError } from '../errors.ts';
-import { parseArray, type JobArray } from './array.ts';
+import { parseArray, shownArray, type JobArray } from './array.ts';
 import type { JobState } from './state.ts';
+import { isIn } from './task-set.ts';
 
 /** Tasks of the head instance that a job's state carries. */
 const maxHeadTasks = 1_000;
@@ -28,9 +29,12 @@ export function readHeadTasks(
   }
   if (taskOnScheduler === undefined) return undefined;
   if (!taskOnScheduler) return [];
-  let lowest = 0;
-  for (let index = 1; index < array.count; index += 1) if (array.idAt(index) < array.idAt(lowest)) lowest = index;
-  return [lowest];
+  let lowest = { index: 0, id: array.idAt(0) };
+  for (let index = 1; index < array.count; index += 1) {
+    const id = array.idAt(index);
+    if (id < lowest.id) lowest = { index, id };
+  }
+  return [lowest.index];
 }
 
 /** Instances of a job whose head has tasks of its own: the head, and workers for the other tasks. */
@@ -59,11 +63,19 @@ export function skipHeadTasks(headTasks: number[] | undefined, index: number): n
 }
 
 /** The first index from `index` on that may be handed out as a fresh task: not the head's, and not cancelled. */
-export function skipTaken({ settings: { headTasks }, ended }: JobState, index: number): number {
+export function skipTaken(state: JobState, index: number): number {
   let next = index;
-  while (headTasks?.includes(next) === true || (ended[next] ?? 0) !== 0) next += 1;
+  while (next < state.settings.taskCount && !mayBeFresh(state, next)) next += 1;
   return next;
 }
+
+/** Of an index that was never handed out as a fresh task. */
+const mayBeFresh = ({ settings: { headTasks }, skipped }: JobState, index: number): boolean =>
+  headTasks?.includes(index) !== true && (skipped === undefined || !isIn(skipped, index));
+
+/** Whether a task waits for its first attempt: the head's wait in line. */
+export const isFresh = (state: JobState, index: number): boolean =>
+  index >= state.nextFresh && index < state.settings.taskCount && mayBeFresh(state, index);
 
 /** A job with `gang` hands out no task before each of its instances has asked for work; after that nothing holds it up. */
 export function mayStart(state: JobState): boolean {
@@ -74,7 +86,7 @@ export function mayStart(state: JobState): boolean {
 }
 
 const missing = (id: number, array: JobArray): never => {
-  throw invalid(`the job has no task ${id}; it has ${array.canonical}`);
+  throw invalid(`the job has no task ${id}; it has ${shownArray(array.canonical)}`);
 };
 
 const invalid = (why: string): RopewalkError =>

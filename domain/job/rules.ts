@@ -6,10 +6,13 @@ import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
 import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
 
-const endedCode = { done: 1, error: 2, cancelled: 3 } as const;
-
 export function hasEnded(state: JobState): boolean {
   return state.outcome !== null || state.cancelRequested !== null;
+}
+
+/** Tasks that have not ended and are not leased. */
+export function countWaiting({ settings, counters, leases }: JobState): number {
+  return settings.taskCount - counters.done - counters.error - counters.cancelled - leases.length;
 }
 
 /**
@@ -26,24 +29,26 @@ export function leasePeriodMs({ settings }: JobState, { startedAtMs, grantedAtMs
   return Math.max(settings.leaseMs, Math.min(maxGrownLeaseMs, Math.floor(ranMs / 4)));
 }
 
-/** Removes a lease; what becomes of its task is the caller's next line. */
-export function endLease(state: JobState, lease: Lease): void {
+/**
+ * Removes a lease; what becomes of its task is the caller's next line. False when it has ended before: then its task is the matter of
+ * another line.
+ */
+export function endLease(state: JobState, lease: Lease): boolean {
   const at = state.leases.indexOf(lease);
   if (at >= 0) state.leases.splice(at, 1);
+  return at >= 0;
 }
 
 /** Puts a task whose lease has just ended back in line. */
 export function requeue(state: JobState, lease: Lease): void {
-  if (state.ended[lease.task] !== 0 || hasEnded(state)) return;
+  if (hasEnded(state)) return;
   state.attempts[lease.task] = lease.attempt;
   state.requeued.push(lease.task);
   delete state.emptySinceMs;
 }
 
-/** Writes a task's one record. A second record for the same task is always refused here. */
+/** Writes a task's one record, after its lease was ended: from then on the task is in no place from which it could be leased again. */
 export function recordTask(state: JobState, record: TaskRecord): void {
-  if (state.ended[record.task] !== 0) return;
-  state.ended[record.task] = endedCode[record.state];
   state.counters[record.state] += 1;
   delete state.attempts[record.task];
   delete state.failures[record.task];
@@ -53,7 +58,7 @@ export function recordTask(state: JobState, record: TaskRecord): void {
 
 /** Ends a lease and records its task as cancelled. */
 export function cancelLease(state: JobState, lease: Lease, reason: Reason): void {
-  endLease(state, lease);
+  if (!endLease(state, lease)) return;
   recordTask(state, {
     task: lease.task,
     state: 'cancelled',
@@ -69,14 +74,14 @@ export function cancelLease(state: JobState, lease: Lease, reason: Reason): void
 
 /** Ends a lease that its instance will not finish, for a reason that has nothing to do with the task. */
 export function interruptLease(state: JobState, lease: Lease): void {
-  endLease(state, lease);
+  if (!endLease(state, lease)) return;
   state.counters.lost += 1;
   requeue(state, lease);
 }
 
 /** Ends a lease whose instance will not finish it, for an unknown reason. A task that loses one instance after the other is given up. */
 export function loseLease(state: JobState, lease: Lease, why: string, nowMs: number): void {
-  endLease(state, lease);
+  if (!endLease(state, lease)) return;
   state.counters.lost += 1;
   const losses = [...(state.losses[lease.task] ?? []), nowMs];
   state.losses[lease.task] = losses;

@@ -16,7 +16,7 @@ export interface JobSettings {
   /** The command line as people typed it, for views; never run from here. */
   command: string;
   taskCount: number;
-  /** Task ids in array syntax, e.g. `2,4-6,8-10` or `0-9`; the nth id belongs to index n. */
+  /** Task ids as `readStoredArray` reads them, e.g. `2,4-6,8-10` or `0-9`; the nth id belongs to index n. */
   array: string;
   /** Instances the job's cluster is asked for. */
   instances: number;
@@ -123,10 +123,10 @@ export interface JobState {
   cancelRequested: Reason | null;
   /** Why some tasks were cancelled while the job goes on: the last time. */
   tasksCancelled?: Reason;
-  /** One small number per task index: 0 open, 1 done, 2 error, 3 cancelled. */
-  ended: number[];
-  /** Indices never leased yet start here and run up to taskCount. */
+  /** Indices never leased yet start here and run up to taskCount. A task below that has ended if it is neither leased nor requeued. */
   nextFresh: number;
+  /** Tasks that were cancelled before they were ever leased, as task-set.ts writes them; absent without one. */
+  skipped?: string;
   /** Indices that wait for another attempt, oldest first. */
   requeued: number[];
   nextLease: number;

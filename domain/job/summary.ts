@@ -40,32 +40,6 @@ export function shownJob(state: JobState): Shown {
   return { status, digest: [running, done, error, cancelled].join('/') };
 }
 
-export interface OpenTask {
-  index: number;
-  state: 'pending' | 'assigned' | 'running';
-  attempt: number;
-  instance: string | null;
-  startedAtMs: number | null;
-}
-
-/** The tasks of a window of indices that are not over. */
-export function openTasks(state: JobState, from: number, count: number): OpenTask[] {
-  const leased = new Map(state.leases.map((lease) => [lease.task, lease]));
-  const open: OpenTask[] = [];
-  for (let index = from; index < Math.min(from + count, state.settings.taskCount); index += 1) {
-    if (state.ended[index] !== 0) continue;
-    const lease = leased.get(index);
-    open.push({
-      index,
-      state: lease === undefined ? 'pending' : lease.startedAtMs === null ? 'assigned' : 'running',
-      attempt: lease?.attempt ?? state.attempts[index] ?? 0,
-      instance: lease?.instance ?? null,
-      startedAtMs: lease?.startedAtMs ?? null,
-    });
-  }
-  return open;
-}
-
 /** Records that must go to the archive now: a full page, or all that is left at the end. */
 export function pageDue(state: JobState): TaskRecord[] | null {
   if (state.page.length >= taskPageSize) return state.page.slice(0, taskPageSize);

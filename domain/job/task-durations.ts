@@ -8,7 +8,7 @@ export interface DurationClass {
 }
 
 /** Classes of equal width; where the longest is far longer than the shortest, steps of 1, 2 and 5 of each power of ten. */
-export function classifyDurations(durationsMs: readonly number[]): DurationClass[] {
+export function classifyDurations(durationsMs: readonly number[] | Float32Array): DurationClass[] {
   if (durationsMs.length === 0) return [];
   let [shortest, longest] = [Infinity, 0];
   for (const each of durationsMs) {

@@ -136,4 +136,4 @@ function read(event: FilteredLogEvent): { number: number | null; line: LogLine }
 }
 
 const isWanted = (line: LogLine, { tasks }: LogQuery): boolean =>
-  tasks === undefined || (line.task !== null && tasks.includes(line.task));
+  tasks === undefined || (line.task !== null && tasks.has(line.task));

@@ -70,4 +70,4 @@ function lineOf({ timestamp, labels, jsonPayload, textPayload }: LogEntry): LogL
 }
 
 const isWanted = (line: LogLine, { tasks }: LogQuery): boolean =>
-  tasks === undefined || (line.task !== null && tasks.includes(line.task));
+  tasks === undefined || (line.task !== null && tasks.has(line.task));

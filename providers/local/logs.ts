@@ -61,7 +61,7 @@ async function changedLogs(state: ReadState, changes: Changes, watch: LogWatch |
 function noteFile({ query, logs }: ReadState, directory: string, file: string): LogFile | null {
   const found = parseLogName(file);
   if (found === null) return null;
-  if (query.tasks !== undefined && (found.task === null || !query.tasks.includes(found.task))) return null;
+  if (query.tasks !== undefined && (found.task === null || !query.tasks.has(found.task))) return null;
   const key = join(directory, found.name);
   const log = logs.get(key) ?? openLog(directory, basename(directory), found);
   log.lastPart = Math.max(log.lastPart, found.part);

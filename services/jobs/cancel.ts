@@ -3,6 +3,7 @@
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
+import { readStoredArray } from '../../domain/job/stored-array.ts';
 import { taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Job } from '../../schema/jobs.ts';
@@ -46,7 +47,7 @@ export async function cancelTasksOfJob(
     throw conflict(`Job ${number} waits in the queue.`, 'Cancel the job, or its tasks once it has started.');
   }
   const spec = await deps.views.jobSpec(workspace, number);
-  taskIndices(asked, parseArray(spec?.settings.array ?? view.array));
+  taskIndices(asked, readStoredArray(spec?.settings.array ?? view.array));
   const tasks = parseArray(asked, 'tasks').canonical;
   const sent = await endNowOrLater(deps, { kind: 'cancel', number, tasks, workspace, by }, record);
   if (sent === 'later') return { ...showJob(context, known), acceptedForLater: true };

@@ -1,5 +1,4 @@
 // What happened to a job, in order: made from its view, which keeps its newest errors only. Nothing is stored for it.
-import { parseArray } from '../../domain/job/array.ts';
 import type { JobEvent } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -21,14 +20,13 @@ const hasEnded = ({ status }: JobView) => status !== 'waiting' && status !== 'pe
 type Happened = Omit<JobEvent, 'at'> & { atMs: number };
 
 export function jobEvents(view: JobView): Happened[] {
-  const { user, command, array, reason, submittedAtMs, startedAtMs, recentErrors } = view;
+  const { user, command, reason, submittedAtMs, startedAtMs, recentErrors } = view;
   const events: Happened[] = [
     { atMs: submittedAtMs, code: 'SUBMITTED', text: `submitted by ${user}: ${command}`, by: user },
   ];
   if (startedAtMs !== null) events.push({ atMs: startedAtMs, code: 'STARTED', text: 'the first task has started' });
-  const ids = recentErrors.length === 0 ? null : parseArray(array);
   for (const { task, attempt, text, atMs } of recentErrors) {
-    events.push({ atMs, code: 'TASK_FAILED', text: `task ${ids?.idAt(task)}, attempt ${attempt}: ${text}` });
+    events.push({ atMs, code: 'TASK_FAILED', text: `task ${task}, attempt ${attempt}: ${text}` });
   }
   if (reason !== null) events.push({ ...reason });
   return events.toSorted((a, b) => a.atMs - b.atMs);

@@ -1,12 +1,13 @@
 // A job's output as it was printed, line by line.
 import { RopewalkError } from '../../domain/errors.ts';
-import { parseArray } from '../../domain/job/array.ts';
+import { parseArray, type JobArray } from '../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
+import { arrayOfView } from './array-of-view.ts';
 
 export interface LogsInput {
   number: number;
@@ -32,18 +33,17 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
     since,
     signal,
     hasEnded,
-    ...(tasks === undefined ? {} : { tasks: taskIds(tasks, view) }),
+    ...(tasks === undefined ? {} : { tasks: taskIds(tasks, view, await arrayOfView(deps, view)) }),
   });
 }
 
 const overStates = new Set<JobView['status']>(['done', 'error', 'cancelled']);
 
-function taskIds(syntax: string, view: JobView): number[] {
+function taskIds(syntax: string, view: JobView, array: JobArray): ReadonlySet<number> {
   const wanted = parseArray(syntax, 'tasks');
   const ids = Array.from({ length: wanted.count }, (_, index) => wanted.idAt(index));
-  const array = parseArray(view.array);
   const unknown = ids.find((id) => array.indexOf(id) === null);
-  if (unknown === undefined) return ids;
+  if (unknown === undefined) return new Set(ids);
   throw new RopewalkError({
     code: 'VALIDATION',
     field: 'tasks',

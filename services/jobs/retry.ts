@@ -1,9 +1,9 @@
 // Runs the failed tasks of an ended job again, as a job of its own that names the old one: the same command, files, environment
 // and ids. What the old job ran is kept sealed for some days for this.
 import { RopewalkError } from '../../domain/errors.ts';
-import { parseArray, writeArray } from '../../domain/job/array.ts';
 import { instancesFor } from '../../domain/job/placement.ts';
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
+import { chooseTasks } from '../../domain/job/stored-array.ts';
 import { bundle as bundleSchema, type Bundle } from '../../schema/agent.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob, RetryJob } from '../../schema/jobs.ts';
@@ -16,7 +16,8 @@ import { filestoreOfRetry } from '../files/filestores.ts';
 import { resolveMachines } from '../machines.ts';
 import { withMemory } from './more-memory.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
-import { listTasks } from './tasks.ts';
+import { findJob } from './live-tasks.ts';
+import { readStates, stateAt } from './task-states.ts';
 
 export interface RetryJobInput {
   number: number;
@@ -64,30 +65,24 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
     schedule: _schedule,
     ...settings
   } = spec.settings;
-  const array = parseArray(settings.array);
   const headTasks = before && failed.flatMap((index, at) => (before.includes(index) ? [at] : []));
   return {
     ...settings,
     ...(headTasks === undefined ? {} : { headTasks }),
     name: '',
     taskCount: failed.length,
-    array: writeArray(failed.map((index) => array.idAt(index))),
+    array: chooseTasks(settings.array, failed),
     instances: Math.max(1, instancesFor(failed.length, headTasks, settings.instances)),
   };
 }
 
 async function failedIndices(context: Context, number: number): Promise<number[]> {
+  const states = await readStates(context.deps, await findJob(context, number));
   const failed: number[] = [];
-  let after: string | undefined;
-  for (;;) {
-    const { items, next } = await listTasks(context, { number, limit: pageSize, after });
-    failed.push(...items.filter(({ state }) => state === 'error').map(({ index }) => index));
-    if (next === null) return failed;
-    after = next;
-  }
+  for (let index = 0; index < states.codes.length; index += 1)
+    if (stateAt(states, index) === 'error') failed.push(index);
+  return failed;
 }
-
-const pageSize = 1_000;
 
 function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['inputs'] {
   if (inputs === null) return null;

@@ -41,7 +41,7 @@ async function start(bundle: Partial<Bundle>, ids: number[] = [0], prepare: (api
 
 const resultOf = (task: number) => eventually(() => api.results().find((result) => result.task === task));
 const text = async (stream: 'stdout' | 'stderr' | 'agent', task = 0): Promise<string[]> =>
-  (await agent.lines({ tasks: [task] })).filter((line) => line.stream === stream).map((line) => line.text);
+  (await agent.lines({ tasks: new Set([task]) })).filter((line) => line.stream === stream).map((line) => line.text);
 
 describe('results', () => {
   it('have the exit codes of tasks, one task after the other', async () => {

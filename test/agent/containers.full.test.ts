@@ -71,7 +71,10 @@ describe.runIf(await hasPodman())('an agent with podman', () => {
     return agent;
   }
   const taskRuns = (agent: Agent) =>
-    eventually(async () => (await agent.lines({ tasks: [0] })).some(({ text }) => text === 'running'), seconds);
+    eventually(
+      async () => (await agent.lines({ tasks: new Set([0]) })).some(({ text }) => text === 'running'),
+      seconds,
+    );
 
   it('runs the script of a task in the image, with its files, its variables and its exit code', async () => {
     const script = [
@@ -85,7 +88,7 @@ describe.runIf(await hasPodman())('an agent with podman', () => {
     const agent = await launch({ runtime: container(plain), command: ['my_script.sh'], env, files });
     api.enqueue(3);
     const result = await eventually(() => api.results()[0], seconds);
-    const lines = await agent.lines({ tasks: [3] });
+    const lines = await agent.lines({ tasks: new Set([3]) });
     const said = (stream: string) => lines.filter((line) => line.stream === stream).map(({ text }) => text);
     expect({ exitCode: result.exitCode, stdout: said('stdout'), stderr: said('stderr') }).toEqual({
       exitCode: 7,

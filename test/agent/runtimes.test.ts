@@ -62,7 +62,7 @@ describe('an agent', () => {
     api.enqueue(0);
     await withAgent(api, async (agent) => {
       const result = await eventually(() => api.results()[0], { timeoutMs: 60_000 });
-      const lines = (await agent.lines({ tasks: [0] })).map(({ text }) => text);
+      const lines = (await agent.lines({ tasks: new Set([0]) })).map(({ text }) => text);
       expect({ exitCode: result.exitCode, lines }).toMatchObject({
         exitCode: 0,
         lines: [expect.stringMatching(/\/environments\/[0-9a-f]{64}$/), '3.1.2'],

@@ -39,7 +39,7 @@ async function start(bundle: Partial<Bundle>, taskIds: number[], prepare: (api: 
 
 const resultOf = (task: number) => eventually(() => api.results().find((result) => result.task === task));
 const output = async (task: number): Promise<string[]> =>
-  (await agent.lines({ tasks: [task] })).map((line) => line.text);
+  (await agent.lines({ tasks: new Set([task]) })).map((line) => line.text);
 
 describe('short tasks', () => {
   const ids = Array.from({ length: 60 }, (_, at) => at);

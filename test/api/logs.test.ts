@@ -39,7 +39,7 @@ describe('logs', () => {
     });
     expect(queries[0]).toMatchObject({
       owner: { workspace: 'default', cluster: number },
-      tasks: [1, 2],
+      tasks: new Set([1, 2]),
       sinceMs: Date.UTC(2026, 0, 1),
       follow: false,
     });

@@ -30,14 +30,13 @@ import { usageToNote } from '../../domain/cluster/usage.ts';
 import { holdLaunches, scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { parseArray } from '../../domain/job/array.ts';
+import { readStoredArray } from '../../domain/job/stored-array.ts';
 import { createJobState } from '../../domain/job/create.ts';
 import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { openTasks } from '../../domain/job/summary.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
@@ -45,7 +44,7 @@ import type { StartOutcome, UpdateOutcome, WorkflowsPort } from '../../services/
 import type { Store } from '../../store/store.ts';
 import { report } from '../../workflows/cluster/report.ts';
 import { viewCluster } from '../../views/cluster.ts';
-import { viewJob } from '../../views/job.ts';
+import { viewAllTasks, viewJob, viewTasks } from '../../views/job.ts';
 
 interface Open {
   update: (item: unknown) => unknown;
@@ -99,13 +98,17 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
     const settings = { ...jobSpec.parse(await readJson(objects, specRef)).settings, name };
     const job = createJobState({ number, workspace, submittedAtMs: now() }, settings);
     jobs.set(number, job);
-    const array = parseArray(settings.array);
+    const array = readStoredArray(settings.array);
     const view = (): JobView => viewJob(job, input);
     let version = 0;
     const project = (): Promise<void> => store.jobs.project({ view: view(), version: (version += 1), nowMs: now() });
     open.set(`job/${number}`, {
       update: (item) => ({ ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)) }),
-      query: (message, asked) => (message === jobMessages.view ? view() : viewTasks(job, asked)),
+      query: (message, asked) => {
+        if (message === jobMessages.view) return view();
+        if (message === jobMessages.taskStates) return viewAllTasks(job);
+        return viewTasks(job, trusted<TasksQueryInput>(asked).indices);
+      },
       signal: (message, signal) => {
         if (message === jobMessages.cancelTasks) {
           const { tasks, text } = trusted<CancelTasksSignal>(signal);
@@ -214,12 +217,6 @@ const trusted = <T>(value: unknown): T => value as T;
 
 /** The port's generics name what each message answers; here the messages are distinguished by name at run time. */
 const asPort = (port: object): WorkflowsPort => port as WorkflowsPort;
-
-function viewTasks(job: JobState, input: unknown) {
-  const { from, count } = trusted<TasksQueryInput>(input);
-  const { taskCount, array } = job.settings;
-  return { taskCount, array, pagesWritten: job.pagesWritten, page: job.page, open: openTasks(job, from, count) };
-}
 
 function signalCluster(cluster: ClusterState, name: string, input: unknown, nowMs: number): void {
   if (name === clusterMessages.stop) stopCluster(cluster, { ...trusted<StopSignal>(input), atMs: nowMs });

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 async function endWith(api: TestApi, number: number, failed: readonly number[]): Promise<void> {
   const state = api.workflows.jobs.get(number);
   if (state === undefined) throw new Error('no job');
-  const records = state.ended.map((_, task) => ({
+  const records = Array.from({ length: state.settings.taskCount }, (_, task) => ({
     ...{ task, attempt: 1, signal: null, instance: 'i_1', startedAtMs: 1, endedAtMs: 2, reason: null },
     ...(failed.includes(task) ? { state: 'error' as const, exitCode: 1 } : { state: 'done' as const, exitCode: 0 }),
   }));
@@ -60,6 +60,24 @@ describe('a retry', () => {
       ...{ command: ['x', '$A'], env: { A: 's3cret' }, taskCount: 3 },
       inputs: { values: ['a', 'c'] },
     });
+  });
+
+  it('has its own ids also where they are too many to be shown', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({ ntasks: 3_000 });
+    const failed = Array.from({ length: 3_000 }, (_, index) => index).filter((index) => (index * index) % 7 === 2);
+    await endWith(api, number, failed);
+    expect((await retry(api, number)).status).toBe(201);
+    const again = await (await api.call('GET', `/v1/jobs/${number + 1}`)).json();
+    expect([again.tasks.total, again.array.length <= 1_003]).toEqual([failed.length, true]);
+    expect(again.array).toMatch(/^3-4,10-11,.*,\.\.\.$/);
+    const page = await (await api.call('GET', `/v1/jobs/${number + 1}/tasks?limit=1000`)).json();
+    expect(page.items.map(({ id }: { id: number }) => id)).toEqual(failed);
+    expect((await api.call('GET', `/v1/jobs/${number + 1}/logs?tasks=${failed.at(-1)}`)).status).toBe(200);
+    expect((await api.call('GET', `/v1/jobs/${number + 1}/logs?tasks=5`)).status).toBe(422);
+    const body = { tasks: `${failed.at(-1)}` };
+    const cancelled = await api.call('POST', `/v1/jobs/${number + 1}/tasks/cancel`, { body });
+    expect((await cancelled.json()).tasks.cancelled).toBe(1);
   });
 
   it('is refused where nothing failed, and when what the job ran is no longer kept', async () => {

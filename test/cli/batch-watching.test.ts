@@ -61,9 +61,10 @@ describe('a job that failed', () => {
     ...Array.from({ length: 7 }, (_, n) => line(3, 2, 'stderr', `error ${n}\u001b[2J`)),
     line(4, 2, 'stdout', 'printed only'),
   ];
-  const answer = ({ path }: { path: string }) => {
+  const answer = ({ path, query }: { path: string; query: Record<string, string> }) => {
+    const items = tasks.filter(({ state }) => query['state'] === undefined || state === query['state']);
     if (path.endsWith('/logs')) return { chunks: ndjson(...lines) };
-    return { json: path.endsWith('/tasks') ? { items: tasks, next: null } : failed };
+    return { json: path.endsWith('/tasks') ? { items, next: null } : failed };
   };
 
   it.each([
@@ -92,8 +93,14 @@ describe('a job that failed', () => {
   });
 
   it('names many ids shortly', () => {
-    expect(formatIds([1, 2, 3, 7, 9, 10])).toBe('1-3, 7, 9-10');
-    expect(formatIds(Array.from({ length: 30 }, (_, n) => 2 * n))).toMatch(/^0, 2, .*, 38 and more$/);
+    expect(formatIds([1, 2, 3, 7, 9, 10], false)).toBe('1-3, 7, 9-10');
+    expect(formatIds([1, 2], true)).toBe('1-2 and more');
+    expect(
+      formatIds(
+        Array.from({ length: 30 }, (_, n) => 2 * n),
+        false,
+      ),
+    ).toMatch(/^0, 2, .*, 38 and more$/);
   });
 });
 

@@ -2,19 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { arrayOf, arrayOfCount, maxTaskId, parseArray, writeArray } from '../../domain/job/array.ts';
+import { arrayOfCount, maxTaskId, parseArray, writeArray } from '../../domain/job/array.ts';
 import type { JobArray } from '../../domain/job/array.ts';
 import { maxTasks } from '../../domain/job/limits.ts';
-
-describe('arrayOf', () => {
-  it('parses the array of each settings object once', () => {
-    const settings = { array: '3,9,17-19' };
-    const array = arrayOf(settings);
-    expect(array.idAt(3)).toBe(18);
-    expect(arrayOf(settings)).toBe(array);
-    expect(arrayOf({ array: '5' }).idAt(0)).toBe(5);
-  });
-});
 
 describe('parseArray', () => {
   it.each([
@@ -116,15 +106,6 @@ describe('writeArray', () => {
         }
       }),
     );
-  });
-
-  it('keeps the failed tasks of the largest job below the size of messages that Temporal warns of', () => {
-    // Two of three, of the longest ids: no run has more than two.
-    const ids = Array.from(
-      { length: maxTasks },
-      (_, at) => maxTaskId - (maxTasks - at) * 50_000 - (at % 3 === 2 ? 7 : 0),
-    );
-    expect(writeArray(ids).length).toBeLessThan(256 * 1024);
   });
 });
 

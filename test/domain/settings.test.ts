@@ -147,7 +147,7 @@ describe('resolveJob', () => {
     [{}, '# COILED ntasks 2\n# COILED array 0-1', 'array', /line 1.*line 2/],
     [{}, '# COILED ntasks ten', 'ntasks', /^Line 1 of the script: ntasks needs a whole number/],
     [{}, '# COILED ntasks 0', 'ntasks', /whole number/],
-    [{}, '# COILED ntasks 99999', 'ntasks', /^Line 1 of the script: ntasks: a job has at most/],
+    [{}, '# COILED ntasks 1000001', 'ntasks', /^Line 1 of the script: ntasks: a job has at most/],
     [{}, '\n# COILED array 1-x', 'array', /^Line 2 of the script: array/],
     [{}, '# COILED job-timeout soon', 'jobTimeout', /^Line 1 of the script: jobTimeout/],
     [{}, '# COILED retries 11', 'retries', /^Line 1/],

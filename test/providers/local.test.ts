@@ -134,13 +134,13 @@ describe('a local instance', () => {
     ];
     api.enqueue(0);
     const agent = await launchAgent(bench, api);
-    await eventually(async () => (await agent.lines({ tasks: [0] })).length === 1 || null);
+    await eventually(async () => (await agent.lines({ tasks: new Set([0]) })).length === 1 || null);
     await eventually(() => stat(join(agent.directory, 'work', '0-1', 'locked', 'in', 'x')));
     await agent.terminate();
     const left = await readdir(agent.directory);
     expect(left).toEqual(expect.arrayContaining(['owner.json', 'tombstone']));
     expect(left.filter((name) => ['work', 'results', 'boot.json'].includes(name))).toEqual([]);
-    expect((await agent.lines({ tasks: [0] })).map((line) => line.text)).toEqual(['hello']);
+    expect((await agent.lines({ tasks: new Set([0]) })).map((line) => line.text)).toEqual(['hello']);
   });
 
   it('is described as stopping while its tasks outlive its agent', async () => {
@@ -279,7 +279,7 @@ describe('logs', () => {
     const abort = new AbortController();
     const seen: string[] = [];
     const following = (async () => {
-      const query = { owner: of, tasks: [7], follow: true, signal: abort.signal };
+      const query = { owner: of, tasks: new Set([7]), follow: true, signal: abort.signal };
       for await (const { text: shown } of provider().logs(query)) seen.push(shown);
     })();
     const path = join(directory, 'i_aaaaaaaa', '7-1.jsonl');

@@ -59,7 +59,7 @@ export function JobPage({ session, number }: { session: Session; number: number 
       )}
       <h2>Progress</h2>
       <Bar parts={parts} label={`${job.tasks.done} of ${job.tasks.total} tasks are done`} />
-      {tasks !== null && <Grid runs={tasks.runs} total={tasks.total} onChoose={chooseTask} />}
+      {tasks !== null && <Grid states={tasks} counts={job.tasks} onChoose={chooseTask} />}
       {tasks !== null && <Histogram classes={tasks.durations} />}
       {job.withheld !== true && (
         <CostChart session={session} path={`/v1/jobs/${number}/costs`} cost={job.cost ?? null} />

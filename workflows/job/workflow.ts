@@ -10,14 +10,14 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 
-import { arrayOf } from '../../domain/job/array.ts';
 import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { releaseSpareInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
-import { openTasks, pageDue, shownJob } from '../../domain/job/summary.ts';
+import { arrayOf } from '../../domain/job/stored-array.ts';
+import { pageDue, shownJob } from '../../domain/job/summary.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
@@ -42,11 +42,12 @@ import type {
   InstanceLostSignal,
   JobCarry,
   JobInput,
+  AllOpenTasks,
   JobView,
   OpenTasks,
   TasksQueryInput,
 } from '../../contracts/job.ts';
-import { pendingJob, viewJob } from '../../views/job.ts';
+import { pendingJob, viewAllTasks, viewJob, viewTasks } from '../../views/job.ts';
 import { describeJob } from './describe.ts';
 
 const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(jobMessages.exchange);
@@ -56,6 +57,7 @@ const instanceLostSignal = defineSignal<[InstanceLostSignal]>(jobMessages.instan
 const viewQuery = defineQuery<JobView>(jobMessages.view);
 const versionQuery = defineQuery<number>(jobMessages.version);
 const tasksQuery = defineQuery<OpenTasks | null, [TasksQueryInput]>(jobMessages.tasks);
+const taskStatesQuery = defineQuery<AllOpenTasks | null>(jobMessages.taskStates);
 
 export async function job(input: JobInput): Promise<JobView> {
   let carry: JobCarry | null = input.carry ?? null;
@@ -81,7 +83,8 @@ export async function job(input: JobInput): Promise<JobView> {
   });
   setHandler(viewQuery, view);
   setHandler(versionQuery, () => carry?.state.projection.version ?? 0);
-  setHandler(tasksQuery, ({ from, count }) => (carry === null ? null : viewTasks(carry.state, from, count)));
+  setHandler(tasksQuery, ({ indices }) => (carry === null ? null : viewTasks(carry.state, indices)));
+  setHandler(taskStatesQuery, () => (carry === null ? null : viewAllTasks(carry.state)));
 
   const onRequest = (): void => cancel({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(onRequest, async () => {
@@ -168,19 +171,6 @@ function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushA
   }));
   setCurrentDetails(describeJob(state));
   return answer;
-}
-
-function viewTasks(state: JobState, from: number, count: number): OpenTasks {
-  const { taskCount, array } = state.settings;
-  const { outcome, endedAtMs } = state;
-  return {
-    taskCount,
-    array,
-    pagesWritten: state.pagesWritten,
-    page: state.page,
-    ended: outcome === null ? null : { ...outcome, endedAtMs },
-    open: openTasks(state, from, count),
-  };
 }
 
 function timeoutText(state: JobState): string {

@@ -84,8 +84,7 @@ const columns: Column[] = [
 async function showTasks(context: CliContext, client: Client, number: number, flags: StatusFlags): Promise<void> {
   const { format, state } = flags;
   const tasks: Task[] = [];
-  for await (const task of client.jobs.tasks(number, { limit: 1_000 }))
-    if (state === undefined || task.state === state) tasks.push(task);
+  for await (const task of client.jobs.tasks(number, { limit: 1_000, ...(state && { state }) })) tasks.push(task);
   if (format === 'json') context.output.json(tasks);
   else context.output.out(formatTable(columns, tasks.map(rowOf)));
 }

@@ -41,7 +41,8 @@ _MAX_COMMAND = 60
 _BAR = 20
 _MAX_TAILED = 3
 _TAIL_LINES = 5
-#: A job can fail in thousands of tasks; `batch status N --state error` lists all.
+#: A job can fail in a million tasks; `batch status N --state error` lists all.
+_MAX_LISTED = 1_000
 _MAX_RANGES = 20
 
 SORT_KEYS: Mapping[str, Callable[[Job], Any]] = {
@@ -165,7 +166,7 @@ def describe_failures(api: ClientApi, job: Job) -> list[str]:
         return []
     path = f"/v1/jobs/{job['number']}"
     try:
-        failed = [task for task in pages(api, f"{path}/tasks", None) if task["state"] == "error"]
+        failed = pages(api, f"{path}/tasks", _MAX_LISTED, {"state": "error"})
     except RopewalkError:
         return []
     if not failed:
@@ -176,7 +177,8 @@ def describe_failures(api: ClientApi, job: Job) -> list[str]:
     except RopewalkError:
         tails = {}
     lines = [f"(Task {task['id']})   {clean(text)}" for task in first for text in tails.get(task["id"], [])]
-    return [f"Failed task ids: {format_ids([task['id'] for task in failed])}", *lines]
+    has_more = job["tasks"]["error"] > len(failed)
+    return [f"Failed task ids: {format_ids([task['id'] for task in failed], has_more=has_more)}", *lines]
 
 
 def _tails(api: ClientApi, path: str, tasks: Sequence[Mapping[str, Any]]) -> dict[int, list[str]]:
@@ -192,8 +194,8 @@ def _tails(api: ClientApi, path: str, tasks: Sequence[Mapping[str, Any]]) -> dic
     return {id: written.get((id, "stderr")) or written.get((id, "stdout"), []) for id in attempts}
 
 
-def format_ids(ids: Sequence[int]) -> str:
-    """`3, 7-9`: ids in their order, neighbours as a range."""
+def format_ids(ids: Sequence[int], *, has_more: bool = False) -> str:
+    """`3, 7-9`: ids in their order, neighbours as a range. ``has_more``: beyond these ids."""
     ranges: list[list[int]] = []
     for id in ids:
         if ranges and ranges[-1][1] + 1 == id:
@@ -201,4 +203,4 @@ def format_ids(ids: Sequence[int]) -> str:
         else:
             ranges.append([id, id])
     shown = [str(first) if first == last else f"{first}-{last}" for first, last in islice(ranges, _MAX_RANGES)]
-    return ", ".join(shown) + (" and more" if len(ranges) > _MAX_RANGES else "")
+    return ", ".join(shown) + (" and more" if has_more or len(ranges) > _MAX_RANGES else "")

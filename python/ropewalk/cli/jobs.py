@@ -120,7 +120,7 @@ def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
 
 def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
     state = flags["state"]
-    tasks = [one for one in pages(api, f"/v1/jobs/{number}/tasks", None) if state is None or one["state"] == state]
+    tasks = pages(api, f"/v1/jobs/{number}/tasks", None, None if state is None else {"state": state})
     if flags["output_format"] == "json":
         output.json(tasks)
     else:

@@ -6,7 +6,7 @@ import { cancelJob, timeoutAtMs } from '../../../domain/job/events.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem, TaskResult } from '../../../domain/job/protocol.ts';
 import type { JobState } from '../../../domain/job/state.ts';
-import { openTasks } from '../../../domain/job/summary.ts';
+import { openTasks } from '../../../domain/job/open-tasks.ts';
 
 const grantedAtMs = 10_000;
 
@@ -25,7 +25,7 @@ it('a first report that comes a second later does not shorten the job', () => {
   say(state, grantedAtMs, { claim: 1, want: 1 });
   say(state, grantedAtMs + 1_000, { running: [1] });
   expect(state.startedAtMs).toBe(grantedAtMs);
-  expect(openTasks(state, 0, 1)).toMatchObject([{ state: 'running', startedAtMs: grantedAtMs }]);
+  expect(openTasks(state, [0])).toMatchObject([{ state: 'running', startedAtMs: grantedAtMs }]);
 });
 
 it('the time limit of a job counts from the first grant', () => {
@@ -39,12 +39,12 @@ it('a task that waits for its turn on an instance has not started', () => {
   const state = aJob({ taskCount: 2 });
   say(state, grantedAtMs, { claim: 1, want: 2 });
   say(state, grantedAtMs + 500, { running: [1], held: [2] });
-  expect(openTasks(state, 0, 2)).toMatchObject([
+  expect(openTasks(state, [0, 1])).toMatchObject([
     { state: 'running', startedAtMs: grantedAtMs },
     { state: 'assigned', startedAtMs: null },
   ]);
   say(state, grantedAtMs + 60_000, { running: [2], results: [resultOf(1, 0)] });
-  expect(openTasks(state, 1, 1)).toMatchObject([{ state: 'running', startedAtMs: grantedAtMs + 60_000 }]);
+  expect(openTasks(state, [1])).toMatchObject([{ state: 'running', startedAtMs: grantedAtMs + 60_000 }]);
 });
 
 it('a cancelled task says when it started, or that it did not', () => {

@@ -1,0 +1,71 @@
+// The array of a job as its specification and its state have it: array syntax, or, of a retry, the array of the first job and which of
+// its tasks are tried again. Any choice among a million tasks fits in 167 kB; their ids as text would need megabytes.
+import { lastWhere, maxShownChars, parseArray, shownArray, writeArray, type JobArray } from './array.ts';
+import { indicesOf, setOf } from './task-set.ts';
+
+/**
+ * The tasks of a job's settings, read once for each settings object. A workflow asks at every message; reading 10,000 scattered ids
+ * takes some ms, which a replay would spend again for each.
+ */
+export function arrayOf(settings: { readonly array: string }): JobArray {
+  const known = read.get(settings);
+  if (known !== undefined) return known;
+  const array = readStoredArray(settings.array);
+  read.set(settings, array);
+  return array;
+}
+
+const read = new WeakMap<object, JobArray>();
+
+/** Its canonical text is what was stored. */
+export function readStoredArray(stored: string): JobArray {
+  const { whole, chosen } = partsOf(stored);
+  const array = parseArray(whole);
+  if (chosen === null) return array;
+  return {
+    count: chosen.length,
+    idAt(index) {
+      const place = chosen[index];
+      if (place === undefined) throw new RangeError(`task index ${index} is outside 0 to ${chosen.length - 1}`);
+      return array.idAt(place);
+    },
+    indexOf(id) {
+      const place = array.indexOf(id);
+      const at = lastWhere(chosen.length, (each) => (chosen[each] ?? 0) <= (place ?? -1));
+      return place !== null && chosen[at] === place ? at : null;
+    },
+    canonical: stored,
+  };
+}
+
+/** Of some tasks of a stored array, given by their ascending indices. */
+export function chooseTasks(stored: string, indices: readonly number[]): string {
+  const { whole, chosen } = partsOf(stored);
+  const array = parseArray(whole);
+  const places = chosen === null ? indices : indices.map((index) => chosen[index] ?? 0);
+  const syntax = writeArray(places.map((place) => array.idAt(place)));
+  // Where it is short, people can read it.
+  const asSet = `${whole}${separator}${setOf(places, array.count)}`;
+  return syntax.length <= maxShownChars || syntax.length <= asSet.length ? syntax : asSet;
+}
+
+/** In array syntax, cut where it is long: for people. */
+export function describeStoredArray(stored: string): string {
+  if (!stored.includes(separator)) return shownArray(stored);
+  const array = readStoredArray(stored);
+  const first = Array.from({ length: Math.min(array.count, maxShownChars) }, (_, at) => array.idAt(at));
+  // An id that is left out makes the text too long in any case.
+  return shownArray(
+    first.length < array.count ? `${writeArray(first)},${' '.repeat(maxShownChars)}` : writeArray(first),
+  );
+}
+
+/** Whether `describeStoredArray` has left out ids. */
+export const isShortened = (shown: string): boolean => shown.endsWith('...');
+
+const separator = '|';
+
+function partsOf(stored: string): { whole: string; chosen: number[] | null } {
+  const [whole = '', set] = stored.split(separator);
+  return { whole, chosen: set === undefined ? null : indicesOf(set) };
+}
