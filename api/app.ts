@@ -3,6 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { secureHeaders } from 'hono/secure-headers';
 
 import { mountAgents } from './agent-link/routes.ts';
+import { mountSharedBuilds } from './agent-link/shared-builds.ts';
 import { requireInstance, requireLaunch, requireToken, requireTokenStill } from './middleware/auth.ts';
 import { answerError, validationProblem } from './middleware/errors.ts';
 import { limitBody } from './middleware/limits.ts';
@@ -73,6 +74,7 @@ export function createApp(deps: Deps): App {
   mountLogin(app);
   mountSignIn(app);
   mountAgents(app);
+  mountSharedBuilds(app);
   mountSchedules(app);
   mountWebhooks(app);
   mountMeta(app, apiDocument);
@@ -121,6 +123,8 @@ const instancePaths = [
   'file-downloads',
   'file-blobs/*',
   'task-files',
+  'environment-builds/*',
+  'environment-archives/*',
   'orders',
   'certificate',
 ].map((name) => `/v1/agent/${name}`);

@@ -2,6 +2,7 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
+import { sharedBuildRoutes } from './agent-link/shared-builds.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { budgetRoutes } from './routes/budgets.ts';
@@ -48,6 +49,7 @@ function buildDocument(): ApiDocument {
     loginRoutes,
     signInRoutes,
     agentRoutes,
+    sharedBuildRoutes,
     metaRoutes,
   ]) {
     for (const route of Object.values(routes)) openAPIRegistry.registerPath(withBodyAsTaken(route));

@@ -109,6 +109,7 @@ const deps = createDeps({
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
+  archives: settings.archives,
   maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
   allowPrivateWebhooks: settings.allowPrivateWebhooks,
   readKeys: () => access(keyFile, constants.R_OK),

@@ -11,6 +11,8 @@ import {
   defaultRequestBurst,
   defaultRequestsPerSecond,
 } from '../domain/requests/limits.ts';
+import { defaultArchiveDays } from '../domain/environment/limits.ts';
+import { maxFileBytes } from '../domain/file-limits.ts';
 import { clusterPlaceholder, dashboardOrigin } from '../domain/cluster/dask/dashboard-url.ts';
 import {
   isLoopback,
@@ -51,6 +53,8 @@ export interface Settings {
   maxConnections: number;
   /** Instances that one host runs at a time. */
   maxLocalInstances: number;
+  /** Environments that instances share, in the object store. */
+  archives: { keptMs: number; maxBytes: number };
   /** Host names under which the API answers, beside addresses, localhost and the host of `publicUrl`. */
   allowedHosts: string[];
   /** Proxies before the API that write X-Forwarded-For. */
@@ -103,6 +107,10 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     },
     maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
     maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,
+    archives: {
+      keptMs: values.ROPEWALK_ENVIRONMENT_DAYS * 86_400_000,
+      maxBytes: values.ROPEWALK_ENVIRONMENT_MIB * 1024 ** 2,
+    },
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
@@ -163,6 +171,8 @@ const environment = z.object({
   ROPEWALK_OPEN_STREAMS: atLeastOne(1_000_000).default(defaultOpenStreams),
   ROPEWALK_MAX_CONNECTIONS: atLeastOne(1_000_000).default(defaultMaxConnections),
   ROPEWALK_MAX_LOCAL_INSTANCES: atLeastOne(1_000_000).default(32),
+  ROPEWALK_ENVIRONMENT_DAYS: atLeastOne(3_650).default(defaultArchiveDays),
+  ROPEWALK_ENVIRONMENT_MIB: atLeastOne(maxFileBytes / 1024 ** 2).default(maxFileBytes / 1024 ** 2),
   ROPEWALK_ALLOWED_HOSTS: z
     .string()
     .regex(/^[a-z0-9.-]+(,[a-z0-9.-]+)*$/i, 'must be host names with commas between them')
@@ -198,6 +208,8 @@ const examples = {
   ROPEWALK_OPEN_STREAMS: '100',
   ROPEWALK_MAX_CONNECTIONS: '10000',
   ROPEWALK_MAX_LOCAL_INSTANCES: '32',
+  ROPEWALK_ENVIRONMENT_DAYS: '30',
+  ROPEWALK_ENVIRONMENT_MIB: '2048',
   ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
   ROPEWALK_WEBHOOK_PRIVATE: 'allow',

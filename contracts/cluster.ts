@@ -13,6 +13,7 @@ import type {
 } from '../domain/cluster/state.ts';
 import type { ClusterOrders } from '../domain/cluster/orders.ts';
 import type { CostInterval } from '../domain/cost/interval.ts';
+import type { InstanceNote } from '../domain/cluster/instance/environment-notes.ts';
 import type { Stage } from '../domain/cluster/instance/stages.ts';
 import type { Market } from '../domain/offers/offer.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -99,6 +100,8 @@ export interface ReportItem {
   drained?: { id: number; outcome: DrainOutcome }[];
   /** From the head instance: how long its scheduler has not answered, or null when it does again. */
   unansweredForMs?: number | null;
+  /** How it came to its environment. */
+  notes?: InstanceNote[];
   /** Its cloud is about to take it at that time, or says that it may. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string };
   /** How many of its GPUs do nothing. */

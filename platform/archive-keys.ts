@@ -34,6 +34,12 @@ export const addedFilesKey = (prefix: string, { nowMs, id }: { nowMs: number; id
 
 const padded = (number: number, digits: number): string => String(number).padStart(digits, '0');
 
+/** All archives of one environment on one platform. */
+export const environmentArchivePrefix = (workspace: string, build: string): string =>
+  `environments/${workspace}/${build}/`;
+export const environmentArchiveKey = (workspace: string, build: string, sha256: string): string =>
+  `${environmentArchivePrefix(workspace, build)}${sha256}`;
+
 /** Address and secret of a webhook, sealed. */
 export const webhookKey = (workspace: string, id: string): string => `vault/${workspace}/webhook-${id}.sealed`;
 

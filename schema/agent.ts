@@ -102,6 +102,13 @@ export const drainReport = z.strictObject({ id: ordinal, outcome: z.enum(['drain
 /** The cloud is about to take the instance at that time, or says that it may. */
 export const interruption = z.strictObject({ kind: z.enum(['terminate', 'rebalance']), at: z.iso.datetime() });
 
+/** How an instance came to its environment, for the events of its cluster. */
+export const maxNotesOfReport = 10;
+const note = z.strictObject({
+  code: z.enum(['ENVIRONMENT_BUILT', 'ENVIRONMENT_DOWNLOADED', 'ENVIRONMENT_NOT_SHARED']),
+  text: z.string().max(500),
+});
+
 export const reportRequest = z.strictObject({
   kind: z.enum(['alive', 'leaving']),
   bootId: z.string().min(16).max(64),
@@ -110,6 +117,7 @@ export const reportRequest = z.strictObject({
   process: processReport.optional(),
   scheduler: schedulerReport.optional(),
   drained: z.array(drainReport).max(2000).optional(),
+  notes: z.array(note).max(maxNotesOfReport).optional(),
   interruption: interruption.optional(),
   /** How long the scheduler has not answered its agent, or null when it does again; sent where the bundle asks for it. */
   unansweredForMs: spanMs.nullable().optional(),

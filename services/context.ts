@@ -11,6 +11,7 @@ import type { BodyMemory } from './body-memory.ts';
 import type { Programs } from './agents/program.ts';
 import type { Keepalives } from './clusters/keepalives.ts';
 import type { FileStreams } from './files/streams.ts';
+import type { KnownContents } from './shared-builds/known-contents.ts';
 import type { LoginRates } from './login/rates.ts';
 import type { HeardAgents } from './liveness/heard.ts';
 import type { LivenessRounds } from './liveness/round.ts';
@@ -27,6 +28,7 @@ export interface Deps extends CompletePorts {
   quotas: Quotas;
   bodyMemory: BodyMemory;
   fileStreams: FileStreams;
+  sharedContents: KnownContents;
   programs: Programs;
   readiness: () => Promise<Readiness>;
   views: Views;

@@ -12,7 +12,8 @@ import {
   defaultRequestsPerSecond,
   maxWaitingBodies,
 } from '../domain/requests/limits.ts';
-import { maxFileStreams } from '../domain/file-limits.ts';
+import { defaultArchiveDays } from '../domain/environment/limits.ts';
+import { maxFileBytes, maxFileStreams } from '../domain/file-limits.ts';
 import { createSealedTexts } from '../platform/sealed-text.ts';
 import { noMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
 import { clusterMessages } from '../contracts/cluster.ts';
@@ -35,6 +36,7 @@ import { createTaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits } from './quotas.ts';
 import { withQuickOutages } from './quick-outages.ts';
+import { createKnownContents } from './shared-builds/known-contents.ts';
 import { createReadiness } from './readiness.ts';
 import { noSchedules } from './schedules/port.ts';
 import { createViews } from './views.ts';
@@ -47,6 +49,7 @@ export function createDeps(ports: Ports): Deps {
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
   const { allowPrivateWebhooks = false, mailer = null, schedules = noSchedules, signIn = null } = ports;
+  const { archives = { keptMs: defaultArchiveDays * 86_400_000, maxBytes: maxFileBytes } } = ports;
   const known: CompletePorts = {
     ...ports,
     workflows,
@@ -56,6 +59,7 @@ export function createDeps(ports: Ports): Deps {
     mailer,
     schedules,
     signIn,
+    archives,
   };
   const { monotonicMs } = ports;
   const views = createViews(known);
@@ -74,6 +78,7 @@ export function createDeps(ports: Ports): Deps {
       waitMs: bodyMemoryWaitMs,
     }),
     fileStreams: createFileStreams(maxFileStreams),
+    sharedContents: createKnownContents(),
     programs: createPrograms(ports.objects),
     readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,

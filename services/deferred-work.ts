@@ -1,5 +1,5 @@
 // What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
-// commands, counts budgets, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
+// commands, counts budgets, deletes unused environments, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
 // have new orders. It sends what is due to webhooks. Doing any of it twice is harmless.
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,6 +7,7 @@ import { countEveryMs } from '../domain/budget/budget.ts';
 import { countBudgets } from './budgets/count.ts';
 import type { Deps } from './context.ts';
 import { deliverCommands } from './commands/deliver.ts';
+import { removeUnusedArchives, removeUnusedEveryMs } from './shared-builds/remove-unused.ts';
 import { runSchedules } from './schedules/runs.ts';
 import { moveMark } from './number-mark.ts';
 
@@ -46,12 +47,13 @@ export async function runDeferredWork(deps: Deps): Promise<void> {
     repeat(deps, () => deps.webhooks.round()),
     repeat(deps, () => countBudgets(deps), countEveryMs),
     repeat(deps, () => runSchedules(deps)),
+    repeat(deps, () => removeUnusedArchives(deps), removeUnusedEveryMs),
   ]);
   await deps.webhooks.settled();
   await deps.liveness.end(deps);
 }
 
-async function repeat({ stopping }: Working, work: () => Promise<void>, pauseMs = everyMs): Promise<void> {
+async function repeat({ stopping }: Working, work: () => Promise<unknown>, pauseMs = everyMs): Promise<void> {
   while (!stopping.aborted) {
     await work();
     await sleep(pauseMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);

@@ -49,6 +49,8 @@ export interface Ports {
   allowPrivateWebhooks?: boolean;
   /** Sends notifications by e-mail. Default: there is no mail server, and no address can be subscribed. */
   mailer?: Mailer | null;
+  /** Environments that instances share. Default: 30 days, and as much as the object store takes. */
+  archives?: { keptMs: number; maxBytes: number };
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -71,6 +73,7 @@ export interface CompletePorts extends Omit<Ports, 'quotas'> {
   mailer: Mailer | null;
   signIn: SignInSettings | null;
   schedules: SchedulesPort;
+  archives: { keptMs: number; maxBytes: number };
   metrics: ApiMetrics;
   damaged: DamageReport;
 }

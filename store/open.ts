@@ -18,6 +18,7 @@ import { createQuotaStore } from './quotas.ts';
 import { createRecordStore } from './records.ts';
 import { openSqliteFile, openSqliteMemory } from './sqlite/database.ts';
 import { createScheduleStore } from './schedules.ts';
+import { createSharedBuildStore } from './shared-builds.ts';
 import type { Store } from './store.ts';
 import { createWorkspaceStore } from './workspaces.ts';
 
@@ -57,6 +58,7 @@ const createStore = (database: Database): Store => ({
   liveness: createLivenessStore(database),
   costs: createCostStore(database),
   environments: createEnvironmentStore(database),
+  sharedBuilds: createSharedBuildStore(database),
   notifications: createNotificationStore(database),
   budgets: createBudgetStore(database),
   approvals: createApprovalStore(database),

@@ -17,6 +17,7 @@ import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/s
 import type { NotificationStore } from './notification-port.ts';
 import type { ScheduleStore } from './schedule-port.ts';
 import type { IdentityStore } from './identity-port.ts';
+import type { SharedBuildStore } from './shared-build-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
 export interface Store {
@@ -33,6 +34,7 @@ export interface Store {
   liveness: LivenessStore;
   costs: CostStore;
   environments: EnvironmentStore;
+  sharedBuilds: SharedBuildStore;
   notifications: NotificationStore;
   budgets: BudgetStore;
   approvals: ApprovalStore;

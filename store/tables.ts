@@ -32,6 +32,7 @@ export interface Tables {
   liveness: LivenessTable;
   costs: CostTable;
   environments: EnvironmentTable;
+  shared_builds: SharedBuildTable;
   notifications: NotificationTable;
   webhooks: WebhookTable;
   deliveries: DeliveryTable;
@@ -227,6 +228,18 @@ export interface EnvironmentTable {
   user_name: string;
   created_at_ms: number;
   updated_at_ms: number;
+}
+
+export interface SharedBuildTable {
+  workspace: string;
+  id: string;
+  content: string;
+  setup: string | null;
+  hash: string;
+  platform: string;
+  used_at_ms: number;
+  /** JSON: a SharedBuild. */
+  build: string;
 }
 
 export interface BudgetTable {

@@ -13,6 +13,8 @@ export interface ApiRequest<T> {
   /** Called for each attempt, so that a late attempt sends the state of that moment. */
   body?: () => unknown;
   token: () => string;
+  /** Nothing depends on the answer once this aborts. */
+  signal?: AbortSignal;
   /** Timeout of one attempt, where the API may take longer than usual to answer. */
   timeoutMs?: number;
   /** Throws when the answer is not what was agreed: a proxy may answer 200 in the middle of an outage. */
@@ -34,7 +36,7 @@ export type Reply<T> =
   | { kind: 'refused'; text: string; isOurs: boolean };
 
 export interface ApiClient {
-  /** Rejects only when the signal aborts. */
+  /** Rejects only when the signal of the client, or of the request, aborts. */
   call<T>(request: ApiRequest<T>): Promise<Reply<T>>;
 }
 
@@ -62,8 +64,9 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
   };
   return {
     call: async (request) => {
+      const ends = request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]);
       for (let attempt = 0; ; attempt += 1) {
-        const outcome = await attemptOnce(new URL(request.path, apiUrl), request, signal);
+        const outcome = await attemptOnce(new URL(request.path, apiUrl), request, ends);
         const isForeign = outcome.kind === 'refused' && !outcome.isOurs;
         // An agent whose every request is refused must not count as connected.
         const isHeard = outcome.kind === 'retry' ? outcome.text === '' : outcome.kind !== 'refused';
@@ -73,9 +76,9 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
           if (!isForeign) noteAnswer();
           return outcome;
         }
-        signal.throwIfAborted();
+        ends.throwIfAborted();
         if (outcome.text !== '') noteTrouble(outcome.text);
-        await sleep(outcome.waitMs ?? backoffMs(attempt), undefined, { signal });
+        await sleep(outcome.waitMs ?? backoffMs(attempt), undefined, { signal: ends });
       }
     },
   };

@@ -2,7 +2,7 @@
 // One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
 // answered, and what only the latest of matters is said as it is at that moment.
 import { jsonBy } from './client.ts';
-import { reportAnswerBody } from '../../schema/agent.ts';
+import { maxNotesOfReport, reportAnswerBody } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';
 import { createNotifier } from '../async/notifier.ts';
 import type { AgentInput, Notice } from '../lifecycle/input.ts';
@@ -11,6 +11,7 @@ import type { Session } from './session.ts';
 export type ProcessReport = NonNullable<ReportRequest['process']>;
 export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
 export type GpuReport = NonNullable<ReportRequest['gpus']>;
+export type NoteReport = NonNullable<ReportRequest['notes']>[number];
 export type DrainReport = NonNullable<ReportRequest['drained']>[number];
 
 export interface Reports {
@@ -26,6 +27,8 @@ export interface Reports {
   /** `make` says how many GPUs do nothing. */
   gpus: (make: () => GpuReport) => void;
   notice: (notice: Notice) => void;
+  /** For the events of the cluster. */
+  note: (note: NoteReport) => void;
   /** Says that this instance does no more work, and ends the agent when that has been heard. */
   leave: (order: { code: string; text: string }) => void;
   /** Sends until the agent is stopped. */
@@ -45,6 +48,7 @@ interface Pending {
   unanswered: { make: () => number | null } | null;
   gpus: { make: () => GpuReport } | null;
   drained: readonly DrainReport[];
+  notes: readonly NoteReport[];
   interruption: Notice | null;
   leaving: { code: string; text: string } | null;
 }
@@ -57,6 +61,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     unanswered: null,
     gpus: null,
     drained: [],
+    notes: [],
     interruption: null,
     leaving: null,
   };
@@ -106,6 +111,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     drained: (drained) => add({ drained: [...pending.drained, drained] }),
     unanswered: (make) => add({ unanswered: { make } }),
     gpus: (make) => add({ gpus: { make } }),
+    note: (note) => add({ notes: [...pending.notes, note].slice(-maxNotesOfReport) }),
     notice: (interruption) => add({ interruption }),
     leave: (leaving) => add({ leaving }),
     run: async () => {
@@ -129,13 +135,22 @@ const refusalsBeforeDrop = 6;
 /** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
 function afterRefusals(pending: Pending, refusals: number): Pending {
   if (refusals === 0) return pending;
-  const none = { process: null, scheduler: null, unanswered: null, gpus: null, drained: [], interruption: null };
-  const { process, scheduler, unanswered, gpus, drained, interruption, leaving } = pending;
+  const none = {
+    process: null,
+    scheduler: null,
+    unanswered: null,
+    gpus: null,
+    drained: [],
+    notes: [],
+    interruption: null,
+  };
+  const { process, scheduler, unanswered, gpus, drained, notes, interruption, leaving } = pending;
   if (process !== null) return { ...none, process, leaving: null };
   if (drained.length > 0) {
     return { ...none, drained: drained.slice(0, Math.max(1, drained.length >> refusals)), leaving: null };
   }
   if (interruption !== null) return { ...none, interruption, leaving: null };
+  if (notes.length > 0) return { ...none, notes, leaving: null };
   if (unanswered !== null) return { ...none, unanswered, leaving: null };
   if (gpus !== null) return { ...none, gpus, leaving: null };
   return { ...none, scheduler, leaving };
@@ -148,15 +163,22 @@ const partsOf = (pending: Pending): string[] =>
     each === null || (Array.isArray(each) && each.length === 0) ? [] : part,
   );
 
-type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'gpus' | 'drained' | 'interruption'>;
+type Wire = Pick<
+  ReportRequest,
+  'process' | 'scheduler' | 'unansweredForMs' | 'gpus' | 'drained' | 'notes' | 'interruption'
+>;
 
-function wireOf({ process, scheduler, unanswered, gpus, drained, interruption }: Pending, refusals: number): Wire {
+function wireOf(
+  { process, scheduler, unanswered, gpus, drained, notes, interruption }: Pending,
+  refusals: number,
+): Wire {
   return {
     ...(process === null ? {} : { process }),
     ...(scheduler === null ? {} : { scheduler: scheduler.make(refusals) }),
     ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
     ...(gpus === null ? {} : { gpus: gpus.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
+    ...(notes.length === 0 ? {} : { notes: [...notes] }),
     ...(interruption === null ? {} : { interruption }),
   };
 }
@@ -168,6 +190,7 @@ function stillPending(pending: Pending, said: Pending): Pending {
     unanswered: pending.unanswered === said.unanswered ? null : pending.unanswered,
     gpus: pending.gpus === said.gpus ? null : pending.gpus,
     drained: pending.drained.filter((each) => !said.drained.includes(each)),
+    notes: pending.notes.filter((each) => !said.notes.includes(each)),
     interruption: pending.interruption === said.interruption ? null : pending.interruption,
     leaving: pending.leaving,
   };

@@ -19,7 +19,7 @@ export interface Session {
   register(): Promise<RegisterAnswer | null>;
   /** The answer to the last registration. */
   registered(): RegisterAnswer;
-  /** Null when the agent is stopped before an answer came. */
+  /** Null when the agent is stopped, or the request's signal aborts, before an answer came. */
   call<T>(request: SessionRequest<T>): Promise<T | null>;
   renew(token: { instanceToken: string } | null): void;
   /** The current instance token. */
@@ -135,5 +135,5 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
 
 const upFor = ({ upForMs }: Boot): { upForMs?: number } => (upForMs === undefined ? {} : { upForMs: upForMs() });
 
-/** A call rejects only because the agent is being stopped. */
+/** A call rejects only because the agent is being stopped, or the request was given up. */
 const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);

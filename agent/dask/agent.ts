@@ -111,7 +111,10 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       // An environment that is there is ready before a reader could have seen it.
       if (stage !== 'ready') notify('pending', `environment: ${stage}`);
     };
-    await run(life, await setUp({ ...input, session, role, work, runtime: bundle.runtime, onStage }));
+    await run(
+      life,
+      await setUp({ ...input, session, role, work, runtime: bundle.runtime, onStage, note: life.reports.note }),
+    );
   } catch (error) {
     if (signal.aborted) return;
     const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);

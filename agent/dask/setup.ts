@@ -7,6 +7,8 @@ import { jsonBy } from '../api-client/client.ts';
 import { certificateAnswer } from '../../schema/agent.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
 import { packageFilesOf } from '../api-client/package-files.ts';
+import type { Reports } from '../api-client/reports.ts';
+import { createSharedBuilds } from '../api-client/shared-builds.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import type { StageName } from '../runtimes/environment/build.ts';
@@ -27,6 +29,8 @@ export interface SetupInput extends Pick<
   work: string;
   runtime: RuntimeSpec;
   onStage: (name: StageName) => void;
+  /** For the events of the cluster. */
+  note: Reports['note'];
 }
 
 export interface Setup {
@@ -43,8 +47,9 @@ export async function setUp(input: SetupInput): Promise<Setup> {
 
 /** An environment is completed with Dask; an image must bring it. */
 async function daskRuntime(input: SetupInput): Promise<Runtime> {
-  const { runtime, session, role } = input;
-  const prepare = { ...input, fetchPackageFile: packageFilesOf(session), needsDask: true };
+  const { runtime, session, role, boot, note } = input;
+  const shared = createSharedBuilds({ session, apiUrl: boot.apiUrl, note });
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session), shared, needsDask: true };
   if (runtime.kind !== 'environment') return prepareRuntime(runtime, prepare);
   return prepareRuntime(
     { ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned, runtime.packageFiles, role) },

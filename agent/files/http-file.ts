@@ -46,7 +46,10 @@ async function send(file: FileHandle, { url, headers }: Place, signal: AbortSign
   response.resume();
 }
 
-/** Creates `path`, which must not exist. Rejects, and leaves the file, when the content has another SHA-256. */
+/** What arrived is not what was asked for. */
+export class OtherContent extends Error {}
+
+/** Creates `path`, which must not exist. Rejects with OtherContent, and leaves the file, when the content has another SHA-256. */
 export async function receiveFile(
   path: string,
   sha256: string,
@@ -65,7 +68,7 @@ export async function receiveFile(
     },
   });
   await pipeline(response, hashing, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-  if (hash.digest('hex') !== sha256) throw new Error('the file arrived damaged: its SHA-256 is another one');
+  if (hash.digest('hex') !== sha256) throw new OtherContent('the file arrived damaged: its SHA-256 is another one');
 }
 
 /** The SHA-256 in lower-case hexadecimal, and the length. `within`: as for sendFile. */

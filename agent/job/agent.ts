@@ -3,6 +3,7 @@ import { jsonBy } from '../api-client/client.ts';
 import { aliveEveryMs } from '../../domain/liveness/limits.ts';
 import { bundle as bundleSchema } from '../../schema/agent.ts';
 import { packageFilesOf } from '../api-client/package-files.ts';
+import { createSharedBuilds } from '../api-client/shared-builds.ts';
 import { watchGpus } from '../gpus/watch.ts';
 import { createReports, type Reports } from '../api-client/reports.ts';
 import type { Session } from '../api-client/session.ts';
@@ -52,7 +53,7 @@ const interrupted: Leaving = {
 /** Returns why the instance leaves, if nothing else has ended it. */
 async function runTasks(
   input: AgentInput,
-  { session, reports }: { session: Session; reports: Pick<Reports, 'gpus'> },
+  { session, reports }: { session: Session; reports: Pick<Reports, 'gpus' | 'note'> },
   isHead: boolean,
   leave: Leave,
 ): Promise<Leaving> {
@@ -78,7 +79,8 @@ async function runTasks(
     if (stopping.signal.aborted) return interrupted;
     return leaveBecause(log, 'HOST_SETUP_FAILED', error);
   }
-  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
+  const shared = createSharedBuilds({ session, apiUrl: input.boot.apiUrl, note: reports.note });
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session), shared };
   const runtime = await prepareRuntime(bundle.runtime, prepare).catch((error: unknown) =>
     leaveBecause(log, 'RUNTIME_FAILED', error),
   );

@@ -12,4 +12,4 @@ export function bodyBytes(request: Headers): number | 'unknown' | null {
 
 /** The content of a file: written to the disk as it comes, with a limit of its own (services/files/transfers.ts). */
 export const isStreamed = ({ method, path }: { method: string; path: string }): boolean =>
-  method === 'PUT' && /^\/v1\/(agent\/)?file-blobs\//.test(path);
+  method === 'PUT' && /^\/v1\/((agent\/)?file-blobs|agent\/environment-archives)\//.test(path);

@@ -46,6 +46,14 @@ import {
 import { createSchedule, schedule, scheduleDetails, scheduleList } from '../../schema/schedules.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
 import { why } from '../../schema/why.ts';
+import {
+  buildArchive,
+  buildArchiveAnswer,
+  buildClaimAnswer,
+  buildClaimRequest,
+  buildProgress,
+  buildProgressAnswer,
+} from '../../schema/shared-builds.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
 import {
   cancelTasks,
@@ -91,6 +99,12 @@ export const named = {
   credentials: credentials.openapi('Credentials'),
   missingPackageFilesRequest: missingPackageFilesRequest.openapi('MissingPackageFilesRequest'),
   missingPackageFiles: missingPackageFiles.openapi('MissingPackageFiles'),
+  buildClaimRequest: buildClaimRequest.openapi('BuildClaimRequest'),
+  buildClaimAnswer: buildClaimAnswer.openapi('BuildClaimAnswer'),
+  buildProgress: buildProgress.openapi('BuildProgress'),
+  buildProgressAnswer: buildProgressAnswer.openapi('BuildProgressAnswer'),
+  buildArchive: buildArchive.openapi('BuildArchive'),
+  buildArchiveAnswer: buildArchiveAnswer.openapi('BuildArchiveAnswer'),
   fileUploadsRequest: fileUploadsRequest.openapi('FileUploadsRequest'),
   fileUploads: fileUploads.openapi('FileUploads'),
   fileDownloadsRequest: fileDownloadsRequest.openapi('FileDownloadsRequest'),

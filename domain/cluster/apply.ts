@@ -15,6 +15,7 @@ import { noteUnavailable } from './capacity/machines.ts';
 import { notWanted, spotInterrupted } from './plan.ts';
 import { applyRefusal, registrationRefused } from './instance/refused-registration.ts';
 import { giveUpSlot } from './slot/slots.ts';
+import { applyNote, type InstanceNote } from './instance/environment-notes.ts';
 import { noteRunning } from './instance/stages.ts';
 import { isMassLoss } from './instance/inspect.ts';
 import { becomeReady, endReason, launchedInstance } from './instance/transitions.ts';
@@ -91,6 +92,8 @@ export interface Report extends DaskReport {
   upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
+  /** How it came to its environment. */
+  notes?: readonly InstanceNote[] | undefined;
   /** How many of its GPUs do nothing. */
   gpus?: GpuReport | undefined;
 }
@@ -104,9 +107,10 @@ export const hasChanges = ({
   interruption,
   unansweredForMs,
   gpus,
+  notes,
 }: Report): boolean =>
   kind !== 'alive' ||
-  [process, scheduler, drained, interruption, unansweredForMs, gpus].some((each) => each !== undefined);
+  [process, scheduler, drained, interruption, unansweredForMs, gpus, notes].some((each) => each !== undefined);
 
 export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
 
@@ -130,6 +134,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     instance.heardAtMs = nowMs;
   }
   if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;
+  for (const note of report.notes ?? []) applyNote(state, instance.id, note, nowMs);
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
     const text = `its agent ended in order${report.text ? `: ${report.text}` : ''}`;

@@ -41,7 +41,19 @@ async function submit({ deps, actor }: InstanceContext, item: ReportItem) {
 
 function itemOf(
   instance: string,
-  { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs, gpus }: ReportRequest,
+  {
+    bootId,
+    kind,
+    address,
+    text,
+    process,
+    scheduler,
+    drained,
+    notes,
+    interruption,
+    unansweredForMs,
+    gpus,
+  }: ReportRequest,
   nowMs: number,
 ): ReportItem {
   return {
@@ -53,6 +65,7 @@ function itemOf(
     ...(process === undefined ? {} : { process }),
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(drained === undefined ? {} : { drained }),
+    ...(notes === undefined ? {} : { notes }),
     ...(interruption === undefined ? {} : { interruption: soon(interruption, nowMs) }),
     ...(unansweredForMs === undefined ? {} : { unansweredForMs }),
     ...(gpus === undefined ? {} : { gpus }),

@@ -32,7 +32,7 @@ export async function planUploads(
     const key = blobKey(workspace, content.sha256);
     if ((await files.size(key)) === content.bytes) return [];
     if (files.kind === 'signed') return [{ sha256: content.sha256, ...(await files.uploadUrl(key, content)) }];
-    if (content.bytes > maxApiFileBytes) throw tooLarge(content.bytes);
+    if (content.bytes > maxApiFileBytes) throw tooLarge(content.bytes, maxApiFileBytes);
     return [{ sha256: content.sha256, url: null, headers: {} }];
   });
   return { uploads: uploads.flat() };
@@ -70,10 +70,24 @@ export async function receiveFile(
   workspace: string,
   { sha256, announced, body }: SentFile,
 ): Promise<void> {
+  await receiveContent(
+    { files, fileStreams },
+    blobKey(workspace, sha256),
+    { sha256, announced, body },
+    maxApiFileBytes,
+  );
+}
+
+/** @throws RopewalkError as receiveFile */
+export async function receiveContent(
+  { files, fileStreams }: Files & { fileStreams: FileStreams },
+  key: string,
+  { sha256, announced, body }: SentFile,
+  maxBytes: number,
+): Promise<void> {
   const store = requireStreamed(files);
-  if (announced !== null && announced > maxApiFileBytes) throw tooLarge(announced);
-  const content = { sha256, maxBytes: maxApiFileBytes };
-  await fileStreams.run(() => store.write(blobKey(workspace, sha256), body ?? noBytes(), content));
+  if (announced !== null && announced > maxBytes) throw tooLarge(announced, maxBytes);
+  await fileStreams.run(() => store.write(key, body ?? noBytes(), { sha256, maxBytes }));
 }
 
 /** @throws RopewalkError NOT_FOUND */
@@ -82,7 +96,12 @@ export async function sendFile(
   workspace: string,
   sha256: string,
 ): Promise<{ bytes: number; stream: Readable }> {
-  const found = await requireStreamed(files).read(blobKey(workspace, sha256));
+  return sendContent({ files }, blobKey(workspace, sha256));
+}
+
+/** @throws RopewalkError NOT_FOUND */
+export async function sendContent({ files }: Files, key: string): Promise<{ bytes: number; stream: Readable }> {
+  const found = await requireStreamed(files).read(key);
   if (found !== null) return found;
   throw new RopewalkError({ code: 'NOT_FOUND', message: 'There is no file with this SHA-256.' });
 }
@@ -98,9 +117,11 @@ function requireStreamed(files: FileStore): StreamedFiles {
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-const tooLarge = (bytes: number) =>
+const tooLarge = (bytes: number, maxBytes: number) =>
   new RopewalkError({
     code: 'TOO_LARGE',
-    message: `A file of ${(bytes / 1024 ** 3).toFixed(1)} GiB is too large: at most 1 GiB goes through the API.`,
+    message: `A file of ${gib(bytes)} GiB is too large: at most ${gib(maxBytes)} GiB goes through the API.`,
     hint: 'Where the object store is a bucket (ROPEWALK_OBJECTS), a file may have 5 GiB.',
   });
+
+const gib = (bytes: number): number => Number((bytes / 1024 ** 3).toFixed(1));

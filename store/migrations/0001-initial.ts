@@ -6,6 +6,7 @@ import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 import { approvals } from './initial-approvals.ts';
 import { budgets } from './initial-budgets.ts';
+import { environments } from './initial-environments.ts';
 import { logins } from './initial-logins.ts';
 import { notifications } from './initial-notifications.ts';
 import { schedules } from './initial-schedules.ts';
@@ -254,23 +255,4 @@ async function costs(db: Db): Promise<void> {
     .addPrimaryKeyConstraint('costs_key', ['cluster', 'instance'])
     .execute();
   await index(db, 'costs_of_workspace', 'costs', ['workspace', 'to_ms']);
-}
-
-/** Names of environments; their contents lie sealed in the object store. */
-async function environments(db: Db): Promise<void> {
-  await db.schema
-    .createTable('environments')
-    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('hash', 'text', (column) => column.notNull())
-    // Each content belongs to one row: the transaction that replaces it says which object is to be deleted.
-    .addColumn('content_ref', 'text', (column) => column.notNull().unique())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('summary', 'text', (column) => column.notNull())
-    .addColumn('user_name', 'text', (column) => column.notNull())
-    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
-    .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('environments_key', ['workspace', 'name'])
-    .execute();
 }

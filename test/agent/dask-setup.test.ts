@@ -59,6 +59,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
     work: directory,
     runtime: { kind: 'environment', ...environment() },
     onStage: () => undefined,
+    note: () => undefined,
   });
   try {
     await expect(made).rejects.toThrow('aborted');

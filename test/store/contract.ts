@@ -19,6 +19,7 @@ import { describeQueue } from './contract/queue.ts';
 import { describeQuotas } from './contract/quotas.ts';
 import { describeRecords } from './contract/records.ts';
 import { describeSchedules } from './contract/schedules.ts';
+import { describeSharedBuilds } from './contract/shared-builds.ts';
 import { describeStarts } from './contract/starts.ts';
 import { describeWorkspaces } from './contract/workspaces.ts';
 import type { Backend } from './fixtures.ts';
@@ -39,6 +40,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeQuotas(backend);
     describeCosts(backend);
     describeEnvironments(backend);
+    describeSharedBuilds(backend);
     describeBudgets(backend);
     describeApprovals(backend);
     describeLiveness(backend);

@@ -87,7 +87,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/settings.ts',
     {
-      own: /^(api\/(sign-in|mail)-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
+      own: /^(api\/(sign-in|mail)-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|environment\/limits|file-limits|cluster\/dask\/dashboard-url))\.ts$/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -121,7 +121,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|gpu-use|liveness\/limits|software\/limits|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|shared-builds|software)\.ts$|domain\/(units|environment\/limits|gpu-use|liveness\/limits|software\/limits|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

@@ -15,8 +15,11 @@ import { namedIn, withoutPasswords } from './requirements.ts';
 import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
 import { ensureUv } from './uv.ts';
 
-/** 'wait' only when another process builds the same environment already, 'download' only when there are package files. */
-export type StageName = 'tools' | 'wait' | 'download' | 'install' | 'compile' | 'ready';
+/**
+ * 'wait' only when another process or instance builds the same environment already, 'download' only when there are package files.
+ * 'fetch' and 'unpack': another instance has built it. 'pack': for other instances.
+ */
+export type StageName = 'tools' | 'wait' | 'download' | 'install' | 'compile' | 'fetch' | 'unpack' | 'pack' | 'ready';
 
 export interface Recipe {
   tools: Tools;
@@ -46,14 +49,18 @@ export const pythonIn = (directory: string): string => join(directory, 'bin', 'p
 /** Rejects with an EnvironmentError. The directory exists and is empty. */
 export async function buildEnvironment(recipe: Recipe, directory: string): Promise<void> {
   const { tools, python, enter } = recipe;
-  enter('tools');
-  const uv = await ensureUv(tools, python.executable);
   const base = recipe.base === null ? null : await recipe.base();
+  const hasWheels = recipe.packageFiles.some(({ name }) => name.endsWith('.whl'));
+  // A base has the requirements; beside it only wheels are installed.
+  const needsUv = base === null || hasWheels;
+  if (needsUv) enter('tools');
+  const uv = needsUv ? await ensureUv(tools, python.executable) : '';
   const downloads = join(directory, 'package-files');
   const files = await download(recipe, downloads);
   enter('install');
   await startFrom(base, recipe, { uv, directory });
-  await install(recipe, { uv, directory, downloads, wheels: files.filter(({ name }) => name.endsWith('.whl')) });
+  const wheels = files.filter(({ name }) => name.endsWith('.whl'));
+  if (needsUv) await install(recipe, { uv, directory, downloads, wheels });
   await addModules(recipe, directory, files);
   // A base has them already, and its files are linked.
   if (base === null) await addHints(recipe, directory);
@@ -61,7 +68,7 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
   enter('compile');
   // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
   // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
-  const sources = [join(directory, 'lib'), ...(files.length === 0 ? [] : [modulesIn(directory)])];
+  const sources = [...(needsUv ? [join(directory, 'lib')] : []), ...(files.length === 0 ? [] : [modulesIn(directory)])];
   await runTool(tools, pythonIn(directory), ['-I', '-m', 'compileall', '-q', '-j', '0', ...sources], {
     timeoutMs: 10 * 60_000,
   });

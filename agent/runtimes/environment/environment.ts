@@ -13,6 +13,10 @@ import { markerFile, stamp, use } from './in-use.ts';
 import { writeNew } from './files.ts';
 import { findInterpreter } from './interpreter.ts';
 import { normaliseRequirements } from './requirements.ts';
+import { obtainEnvironment } from './shared/obtain.ts';
+import type { Upload } from './shared/pack.ts';
+import { platformOf } from './shared/platform.ts';
+import type { SharedBuilds } from './shared/port.ts';
 import { toolEnvironment, type Tools } from './run-tool.ts';
 import { isExecutable } from './uv.ts';
 
@@ -38,6 +42,8 @@ export interface EnvironmentRequest {
   environment: Record<string, string | undefined>;
   /** Builds it, and owns it; absent or null for this process's own user. */
   user?: TaskUser | null;
+  /** Environments that the instances of a workspace share; absent or null on a machine that builds for itself. */
+  shared?: SharedBuilds | null;
   /** Called when a stage begins. */
   onStage?: (name: StageName) => void;
   signal?: AbortSignal;
@@ -48,8 +54,12 @@ export interface Environment {
   pythonPath: string;
   hash: string;
   stages: { name: StageName; durationMs: number }[];
-  /** True when this call did not build it: it was there, or another process built it meanwhile. */
+  /** True when this call did not make it: it was there, or another process made it meanwhile. */
   reused: boolean;
+  /** Another instance has built it; null: this one has, or it was there. */
+  downloaded: { bytes: number; ms: number } | null;
+  /** What has been packed for other instances, to be sent while this one begins its work. */
+  uploads: Upload[];
 }
 
 /** Rejects with an EnvironmentError, or with the signal's reason. */
@@ -63,7 +73,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const tools: Tools = { user, environment, cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
   const { pinned = false, packageFiles = [], indexes = [], pythonVersion = null } = request;
-  const { fetchPackageFile = noPackageFiles } = request;
+  const { fetchPackageFile = noPackageFiles, shared = null } = request;
   const python = await findInterpreter(tools, {
     ...{ version: pythonVersion, callersPath: request.callersPythonPath ?? null, usualPath: request.pythonPath },
   });
@@ -74,9 +84,13 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const clock = stageClock(request.onStage);
   // Before it is looked for: what is found must stay.
   await use(cacheDir, hash, request.signal);
+  const uploads: Upload[] = [];
+  let downloaded: Environment['downloaded'] = null;
   const ofRequirements = async (): Promise<string> => {
     const enter = (name: StageName): void => (name === 'ready' ? undefined : clock.enter(name));
     const base = await ensureEnvironment({ ...request, packageFiles: [], onStage: enter });
+    uploads.push(...base.uploads);
+    downloaded = base.downloaded;
     return base.directory;
   };
   const recipe = {
@@ -88,7 +102,17 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     target: directory,
     isComplete: (found) => isComplete(found, hash),
     build: async (into) => {
-      await buildEnvironment(recipe, into);
+      const build = (): Promise<void> => buildEnvironment(recipe, into);
+      // A user's own package files change often: what is below them is shared.
+      if (shared === null || packageFiles.length > 0) await build();
+      else {
+        const obtained = await obtainEnvironment({
+          ...{ shared, tools, directory: into, hash, build, enter: clock.enter, python: pythonIn(into) },
+          ...{ platform: await platformOf(python), isPinned: pinned || lock.length > 0 },
+        });
+        downloaded = obtained.downloaded;
+        if (obtained.upload !== null) uploads.push(obtained.upload);
+      }
       clock.enter('ready');
       await writeMarker(tools, into, { format: formatNumber, hash, python });
     },
@@ -98,7 +122,8 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   });
   await stamp(directory);
   if (outcome === 'found') clock.enter('ready');
-  return { directory, pythonPath: pythonIn(directory), hash, stages: clock.end(), reused: outcome === 'found' };
+  const made = { directory, pythonPath: pythonIn(directory), hash, stages: clock.end(), reused: outcome === 'found' };
+  return { ...made, downloaded, uploads };
 }
 
 /** The cache is root's; the user passes through, and owns what its programs write by themselves. */

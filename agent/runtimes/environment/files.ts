@@ -1,7 +1,9 @@
 // Files in a directory that is being built. Where builds have a user of their own, that user writes and removes them: a build runs code of
 // packages, which may put links where root would follow them.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
+import { emptyAs } from '../../processes/task-user.ts';
 import { EnvironmentError } from './errors.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
@@ -25,6 +27,12 @@ export async function makePrivateDirectory(tools: Tools, path: string): Promise<
 export async function removeAll(tools: Tools, path: string): Promise<void> {
   if (tools.user === null) await rm(path, { recursive: true, force: true });
   else await step(tools, ['rm', '-rf', '--', path]);
+}
+
+/** The directory stays. */
+export async function emptyDirectory(tools: Tools, directory: string): Promise<void> {
+  if (tools.user !== null) return emptyAs(tools.user, directory);
+  for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
 }
 
 async function step(tools: Tools, [program = '', ...args]: readonly string[], input?: string | Uint8Array) {

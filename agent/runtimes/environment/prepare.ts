@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentInput } from '../../lifecycle/input.ts';
 import type { Runtime } from '../runtime.ts';
 import { cleanEnvironments } from './clean.ts';
+import { formatBytes, formatDuration } from '../../../domain/units.ts';
 import type { EnvironmentSpec } from '../../../schema/software.ts';
 import type { FetchPackageFile, StageName } from './build.ts';
 import { ensureEnvironment } from './environment.ts';
@@ -12,6 +13,7 @@ import { EnvironmentError } from './errors.ts';
 import { stamp } from './in-use.ts';
 import { writeLeftOut } from './left-out.ts';
 import { withoutPasswords } from './requirements.ts';
+import type { SharedBuilds } from './shared/port.ts';
 import { environmentRuntime } from './runtime.ts';
 
 export interface PrepareInput extends Pick<
@@ -20,6 +22,7 @@ export interface PrepareInput extends Pick<
 > {
   onStage?: (name: StageName) => void;
   fetchPackageFile: FetchPackageFile;
+  shared: SharedBuilds;
   /** An image must have Dask in it. */
   needsDask?: boolean;
 }
@@ -42,12 +45,13 @@ export async function prepareEnvironment(
         ...{ requirements, pinned, packageFiles, indexes, pythonPath: 'python3' },
         ...{ pythonVersion: python, callersPythonPath: interpreter },
         fetchPackageFile: input.fetchPackageFile,
+        shared: input.shared,
         ...{ environment, user: input.user },
         ...(onStage === undefined ? {} : { onStage }),
         signal,
       });
-      const how = made.reused ? 'was found' : 'is made';
-      log.write(`The Python environment ${made.hash.slice(0, 12)} ${how}: ${timesOf(made)}.`);
+      log.write(`The Python environment ${made.hash.slice(0, 12)} ${howMade(made)}: ${timesOf(made)}.`);
+      for (const upload of made.uploads) void upload();
       maintain(input, made.directory);
       const { directory } = made;
       return environmentRuntime({ directory, leftOut: await writeLeftOut(input.directory, leftOut), user: input.user });
@@ -71,6 +75,12 @@ function maintain({ boot, log, user }: PrepareInput, directory: string): void {
 }
 
 const stampEveryMs = 86_400_000;
+
+function howMade({ reused, downloaded }: Environment): string {
+  if (reused) return 'was found';
+  if (downloaded === null) return 'is made';
+  return `is made of a download of ${formatBytes(downloaded.bytes)} that took ${formatDuration(downloaded.ms)}`;
+}
 
 const timesOf = ({ stages }: Environment): string =>
   stages.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ');

@@ -8,6 +8,8 @@ export interface Python {
   version: string;
   /** Implementation, platform and binary interface: `cpython linux-x86_64 cpython-311-x86_64-linux-gnu`. */
   platform: string;
+  /** The C library that compiled packages need, e.g. `glibc 2.36`; `-` where that is unknown. */
+  libc: string;
 }
 
 export async function inspectPython(tools: Tools, pythonPath: string): Promise<Python> {
@@ -17,12 +19,12 @@ export async function inspectPython(tools: Tools, pythonPath: string): Promise<P
       cause: outcome.failure.cause,
     });
   }
-  const [version = '', executable = '', platform = ''] = outcome.stdout.trim().split('\n');
+  const [version = '', executable = '', platform = '', libc = '-'] = outcome.stdout.trim().split('\n');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major !== 3 || minor < 10) {
     throw new EnvironmentError('PYTHON', `Python 3.10 or later is needed, and ${pythonPath} is ${version}. ${install}`);
   }
-  return { executable, version, platform };
+  return { executable, version, platform, libc };
 }
 
 /** It runs on every Python there is, so that an old one can say how old it is. */
@@ -33,6 +35,9 @@ const question = [
   'about = [getattr(sys, "implementation", sys).name if sys.version_info[0] > 2 else "cpython"]',
   'about += [sysconfig.get_platform(), str(sysconfig.get_config_var("SOABI"))]',
   'print(" ".join(about))',
+  'import os',
+  'try: print(os.confstr("CS_GNU_LIBC_VERSION"))',
+  'except (AttributeError, OSError, ValueError): print("-")',
 ].join('\n');
 
 const install = 'Install Python 3.10 or later on the instance, or name one that is there.';

@@ -1,0 +1,106 @@
+// An environment as one file: a tar file, compressed by zstd. tar runs as the user who builds and owns environments, on both ways:
+// root follows no link of a package. The file itself is the agent's own.
+import { spawn } from 'node:child_process';
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+
+import { variablesOf } from '../../../processes/task-user.ts';
+import type { Tools } from '../run-tool.ts';
+
+export interface Packed {
+  sha256: string;
+  bytes: number;
+  unpackedBytes: number;
+}
+
+export class TooLarge extends Error {}
+
+/** Creates the file, which must not exist. Rejects with TooLarge, and then the file is not complete. */
+export async function packDirectory(
+  tools: Tools,
+  directory: string,
+  { path, maxBytes }: { path: string; maxBytes: number },
+): Promise<Packed> {
+  const tar = startTar(tools, ['-c', '-f', '-', '-C', directory, '.']);
+  tar.stdin.end();
+  const hash = createHash('sha256');
+  const unpacked = counted();
+  const packed = counted({ maxBytes, hash });
+  const zstd = createZstdCompress({
+    params: {
+      // Faster than the network at this level; the next ones save little of what is mostly machine code.
+      [constants.ZSTD_c_compressionLevel]: 3,
+      [constants.ZSTD_c_nbWorkers]: Math.min(4, availableParallelism()),
+    },
+  });
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await Promise.all([tar.ended, pipeline(tar.stdout, unpacked.stream, zstd, packed.stream, file)]).catch(tar.fail);
+  return { sha256: hash.digest('hex'), bytes: packed.bytes(), unpackedBytes: unpacked.bytes() };
+}
+
+/** Into a directory that exists and is empty. Rejects when the file is no archive, or has more in it than it should. */
+export async function unpackDirectory(
+  tools: Tools,
+  path: string,
+  { directory, maxBytes }: { directory: string; maxBytes: number },
+): Promise<void> {
+  const tar = startTar(tools, ['-x', '-f', '-', '--no-same-owner', '-C', directory]);
+  const limited = counted({ maxBytes });
+  await Promise.all([
+    tar.ended,
+    pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin),
+  ]).catch(tar.fail);
+}
+
+function startTar(tools: Tools, args: string[]) {
+  const child = spawn('tar', args, {
+    cwd: tools.cacheDir,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...tools.environment, ...variablesOf(tools.user) },
+    ...(tools.user === null ? {} : { uid: tools.user.uid, gid: tools.user.gid }),
+    ...(tools.signal === undefined ? {} : { signal: tools.signal }),
+  });
+  const { stdin, stdout } = child;
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-2_000)));
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(`tar ended with ${code ?? signal}: ${said.trim()}`)),
+    );
+  });
+  return {
+    stdin,
+    stdout,
+    ended,
+    /** Ends tar, and rejects once it has ended: with what tar says where it ended by itself, else with the error. */
+    fail: async (error: unknown): Promise<never> => {
+      child.kill('SIGKILL');
+      const why: unknown = await ended.then(
+        () => error,
+        (failure: unknown) => failure,
+      );
+      throw child.exitCode === null ? error : why;
+    },
+  };
+}
+
+function counted({ maxBytes = Number.MAX_SAFE_INTEGER, hash }: { maxBytes?: number; hash?: Hash } = {}): {
+  stream: Transform;
+  bytes: () => number;
+} {
+  let bytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.byteLength;
+      hash?.update(chunk);
+      if (bytes > maxBytes) done(new TooLarge(`it has more than ${maxBytes} bytes`));
+      else done(null, chunk);
+    },
+  });
+  return { stream, bytes: () => bytes };
+}

@@ -1,0 +1,78 @@
+// Downloads an archive, compares its hash with the one that the control plane has recorded, and unpacks it.
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
+import { OtherContent, receiveFile, type Place } from '../../../files/http-file.ts';
+import type { StageName } from '../build.ts';
+import { runTool, type Tools } from '../run-tool.ts';
+import { unpackDirectory } from './archive.ts';
+import type { SharedBuilds } from './port.ts';
+
+/** Its bytes are not those that were stored, or are no environment of this platform. */
+export class DamagedArchive extends Error {}
+
+export interface FetchInput {
+  shared: SharedBuilds;
+  tools: Tools;
+  archive: Extract<BuildClaimAnswer, { do: 'download' }>;
+  /** Where its bytes go for a while: a file that does not exist. */
+  path: string;
+  /** Exists and is empty. */
+  directory: string;
+  /** The program in it that must run. */
+  python: string;
+  enter: (name: StageName) => void;
+}
+
+/** Rejects with a DamagedArchive, or with why the archive cannot be reached. */
+export async function fetchArchive(input: FetchInput): Promise<void> {
+  const { shared, tools, archive, path, directory, python, enter } = input;
+  enter('fetch');
+  await mkdir(dirname(path), { recursive: true });
+  const { build, sha256, url } = archive;
+  const place = (): Place => (url === null ? shared.place(build, sha256) : { url, headers: {} });
+  await download(path, { sha256, place, signal: tools.signal });
+  enter('unpack');
+  try {
+    await unpackDirectory(tools, path, { directory, maxBytes: archive.unpackedBytes });
+  } catch (error) {
+    tools.signal?.throwIfAborted();
+    if (isLocalTrouble(error)) throw error;
+    throw new DamagedArchive(`it cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const answered = await runTool(tools, python, ['-I', '-c', ''], { timeoutMs: 30_000 });
+  if (!answered.ok) throw new DamagedArchive(`its Python does not run: ${answered.failure.said}`);
+}
+
+const attempts = 4;
+const firstPauseMs = 500;
+
+async function download(
+  path: string,
+  { sha256, place, signal }: { sha256: string; place: () => Place; signal: AbortSignal | undefined },
+): Promise<void> {
+  const never = new AbortController().signal;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await rm(path, { force: true });
+      return await receiveFile(path, sha256, place(), signal ?? never);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (attempt === attempts) {
+        if (error instanceof OtherContent)
+          throw new DamagedArchive('its SHA-256 is not the recorded one', { cause: error });
+        throw new Error(`its archive cannot be fetched: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
+      }
+      await sleep(firstPauseMs * 2 ** attempt, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+/** This instance's disk or its programs, not the archive. */
+const isLocalTrouble = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/No space left|Disk quota/.test(error.message) || ('code' in error && error.code === 'ENOENT'));

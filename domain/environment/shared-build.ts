@@ -1,0 +1,134 @@
+// Environments that one instance builds and others fetch: who builds, who waits, and which archive counts. The builder holds a
+// lease, which ends by itself when it dies. The lease only saves work: if two build all the same, the first complete archive counts.
+import {
+  buildLeaseMs,
+  failedBuildMs,
+  maxWaitPauseMs,
+  minWaitPauseMs,
+  noteUseEveryMs,
+  tooLargeMs,
+  unpinnedArchiveMs,
+} from './limits.ts';
+
+export interface Builder {
+  instance: string;
+  cluster: number;
+  /** Of the cluster. */
+  user: string;
+}
+
+export interface Archive {
+  /** Lower-case hexadecimal. */
+  sha256: string;
+  bytes: number;
+  unpackedBytes: number;
+  /** How long the build took, without packing and sending. */
+  buildMs: number;
+  storedAtMs: number;
+}
+
+/** One environment on one platform in one workspace. `claim` counts the instances that were asked to build it. */
+export type SharedBuild = { claim: number; builder: Builder; claimedAtMs: number; usedAtMs: number } & (
+  | { state: 'building'; leaseUntilMs: number }
+  | { state: 'stored'; archive: Archive; isPinned: boolean }
+  /** Each instance builds by itself until then. */
+  | { state: 'unshared'; why: UnsharedReason; untilMs: number }
+);
+
+export type UnsharedReason = 'failed' | 'too-large';
+
+export type BuildAnswer =
+  | { do: 'download'; archive: Archive }
+  | { do: 'build'; claim: number }
+  | { do: 'wait'; retryAfterMs: number }
+  | { do: 'alone'; why: UnsharedReason };
+
+export interface Decision {
+  /** The record as it is from now on; null when it stays as it is. */
+  next: SharedBuild | null;
+  answer: BuildAnswer;
+}
+
+/** `damaged`: the SHA-256 of an archive that the instance has fetched and could not use. */
+export function decideBuild(
+  known: SharedBuild | null,
+  { builder, damaged, nowMs }: { builder: Builder; damaged: string | null; nowMs: number },
+): Decision {
+  const build = (): Decision => {
+    const claim = (known?.claim ?? 0) + 1;
+    const leaseUntilMs = nowMs + buildLeaseMs;
+    const next: SharedBuild = { state: 'building', claim, builder, claimedAtMs: nowMs, usedAtMs: nowMs, leaseUntilMs };
+    return { next, answer: { do: 'build', claim } };
+  };
+  if (known === null) return build();
+  const isItself = known.builder.instance === builder.instance;
+  switch (known.state) {
+    case 'stored': {
+      const isOld = !known.isPinned && nowMs - known.archive.storedAtMs >= unpinnedArchiveMs;
+      if (known.archive.sha256 === damaged || isOld) return build();
+      const isNoted = nowMs - known.usedAtMs < noteUseEveryMs;
+      return {
+        next: isNoted ? null : { ...known, usedAtMs: nowMs },
+        answer: { do: 'download', archive: known.archive },
+      };
+    }
+    case 'building': {
+      // Its answer was lost, or its agent was started again.
+      if (isItself || nowMs >= known.leaseUntilMs) return build();
+      const retryAfterMs = Math.round(
+        Math.min(maxWaitPauseMs, Math.max(minWaitPauseMs, (nowMs - known.claimedAtMs) / 8)),
+      );
+      return { next: null, answer: { do: 'wait', retryAfterMs } };
+    }
+    case 'unshared': {
+      const mayTryAgain = isItself && known.why === 'failed';
+      if (mayTryAgain || nowMs >= known.untilMs) return build();
+      return { next: null, answer: { do: 'alone', why: known.why } };
+    }
+  }
+}
+
+/** The builder is at work. Null: another one has been asked to build, or an archive is stored. */
+export function renewBuild(known: SharedBuild, claim: number, nowMs: number): SharedBuild | null {
+  if (known.state !== 'building' || known.claim !== claim) return null;
+  return { ...known, leaseUntilMs: nowMs + buildLeaseMs };
+}
+
+/** The builder will not store an archive. Null: that does not matter any more. */
+export function giveUpBuild(
+  known: SharedBuild,
+  { claim, why, nowMs }: { claim: number; why: UnsharedReason; nowMs: number },
+): SharedBuild | null {
+  if (known.state !== 'building' || known.claim !== claim) return null;
+  const { builder, claimedAtMs, usedAtMs } = known;
+  const untilMs = nowMs + (why === 'failed' ? failedBuildMs : tooLargeMs);
+  return { state: 'unshared', claim, builder, claimedAtMs, usedAtMs, why, untilMs };
+}
+
+/**
+ * An instance that was asked to build has an archive. The first complete one counts, also of a builder whose lease has ended
+ * meanwhile. `ours`: this archive is the stored one, or may be sent and recorded.
+ */
+export function mayStore(known: SharedBuild | null, claim: number, sha256: string): 'ours' | 'other' | 'unknown' {
+  if (known === null || claim < 1 || claim > known.claim) return 'unknown';
+  if (known.state !== 'stored') return 'ours';
+  return known.archive.sha256 === sha256 ? 'ours' : 'other';
+}
+
+/** Records an archive of which all bytes are in the object store. Null: it is recorded already, or another one is. */
+export function storeArchive(
+  known: SharedBuild,
+  item: { claim: number; builder: Builder; archive: Archive; isPinned: boolean },
+): SharedBuild | null {
+  const { claim, builder, archive, isPinned } = item;
+  if (known.state === 'stored' || mayStore(known, claim, archive.sha256) !== 'ours') return null;
+  const { claimedAtMs } = known;
+  return {
+    ...{ state: 'stored', claim: known.claim, builder, claimedAtMs },
+    ...{ usedAtMs: archive.storedAtMs, archive, isPinned },
+  };
+}
+
+/** No instance has asked for it for so long. */
+export const isUnused = ({ usedAtMs }: Pick<SharedBuild, 'usedAtMs'>, nowMs: number, keptMs: number): boolean =>
+  nowMs - usedAtMs >= keptMs;

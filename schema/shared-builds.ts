@@ -1,0 +1,79 @@
+// Environments that instances share: what an agent asks before it builds one, and what the builder says.
+import { z } from 'zod';
+
+import { maxUnpackedBytes } from '../domain/environment/limits.ts';
+import { maxFileBytes } from '../domain/file-limits.ts';
+import { spanMs } from './agent-numbers.ts';
+import { sha256 } from './software.ts';
+
+const claim = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+const count = z.number().int().min(0);
+
+export const buildClaimRequest = z.strictObject({
+  /** The agent's name for the environment: its packages as they are installed, and the interpreter. */
+  hash: sha256,
+  /** Operating system, C library, processor and interpreter. */
+  platform: z.string().regex(/^[\x20-\x7e]{1,400}$/, 'printable ASCII characters, at most 400'),
+  /** An archive that this instance has fetched and could not use. */
+  damaged: sha256.nullable(),
+});
+
+/** `url`: a signed GET from the bucket, good for an hour; null: GET /v1/agent/environment-archives/{build}/{sha256}. */
+export const buildClaimAnswer = z.discriminatedUnion('do', [
+  z.object({
+    do: z.literal('download'),
+    build: z.string(),
+    sha256: z.string(),
+    bytes: count,
+    unpackedBytes: count,
+    url: z.string().nullable(),
+  }),
+  z.object({
+    do: z.literal('build'),
+    build: z.string(),
+    claim: z.number().int(),
+    /** The builder says that it is at work at least this often. */
+    renewEveryMs: count,
+    /** Of an archive; a larger one is not stored. */
+    maxBytes: count,
+  }),
+  /** Another instance builds it. */
+  z.object({ do: z.literal('wait'), retryAfterMs: count }),
+  /** It is not shared: the instance builds it for itself. */
+  z.object({ do: z.literal('alone') }),
+]);
+export type BuildClaimAnswer = z.infer<typeof buildClaimAnswer>;
+
+export const buildParams = z.object({ build: sha256 });
+
+/** `building`: the builder is at work. The others: it will store no archive. */
+export const buildProgress = z.strictObject({ claim, state: z.enum(['building', 'failed', 'too-large']) });
+/** False when an archive of it no longer matters. */
+export const buildProgressAnswer = z.object({ isWanted: z.boolean() });
+
+/** Sent before the upload, and again after it. */
+export const buildArchive = z.strictObject({
+  claim,
+  sha256,
+  bytes: count.min(1).max(maxFileBytes),
+  unpackedBytes: count.min(1).max(maxUnpackedBytes),
+  buildMs: spanMs,
+  /** Every version is said in its requirements. */
+  isPinned: z.boolean(),
+});
+export type BuildArchive = z.output<typeof buildArchive>;
+
+/** `upload`: where its bytes go; `url` null: PUT /v1/agent/environment-archives/{build}/{sha256}. */
+export const buildArchiveAnswer = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('upload'),
+    url: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+  }),
+  z.object({ state: z.literal('stored') }),
+  /** Another archive of it counts. */
+  z.object({ state: z.literal('unwanted') }),
+]);
+export type BuildArchiveAnswer = z.infer<typeof buildArchiveAnswer>;
+
+export const buildArchiveParams = z.object({ build: sha256, sha256 });

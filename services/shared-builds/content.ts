@@ -1,0 +1,42 @@
+// What an instance may build, fetch and store: the software of its own job or cluster. The key of a build has the hash of what the
+// control plane has sealed, so that no instance puts an archive where an instance of other software would find it.
+import { createHash } from 'node:crypto';
+
+import { daskBundle, bundle as jobBundle } from '../../schema/agent.ts';
+import type { EnvironmentSpec, Software } from '../../schema/software.ts';
+import type { BuildKey } from '../../store/shared-build-port.ts';
+import { readBundle } from '../agents/bundle.ts';
+import type { Deps, InstanceContext } from '../context.ts';
+import { hashBody } from '../jobs/canonical.ts';
+
+export type SharedContent = Pick<BuildKey, 'content' | 'setup'>;
+
+/** Keyed: a requirement may hold a password. A user's own package files are in no archive. */
+export function contentHash({ keys }: Pick<Deps, 'keys'>, software: Software | EnvironmentSpec): string {
+  const { requirements, pinned, indexes, python } = software;
+  const places = indexes.map((index) => ({ url: index.url, default: index.default }));
+  const content = { requirements: requirements.toSorted(), pinned, indexes: places, python: python ?? null };
+  return hashBody(content, keys.current.requestHmac);
+}
+
+/** Null when the instance's job or cluster has no environment. */
+export async function contentOfInstance(context: InstanceContext): Promise<SharedContent | null> {
+  const { deps, actor } = context;
+  const text: unknown = JSON.parse(Buffer.from(await readBundle(context)).toString('utf8'));
+  const { runtime, hostSetupScript } = actor.job === null ? daskBundle.parse(text) : jobBundle.parse(text);
+  if (runtime.kind !== 'environment') return null;
+  // The script runs as root before the build, and can change all that is built.
+  const setup = hostSetupScript === null ? null : hashBody({ hostSetupScript }, deps.keys.current.requestHmac);
+  return { content: contentHash(deps, runtime), setup };
+}
+
+export function buildKey(
+  workspace: string,
+  { content, setup }: SharedContent,
+  { hash, platform }: { hash: string; platform: string },
+): BuildKey {
+  const id = createHash('sha256')
+    .update(JSON.stringify([content, setup, hash, platform]))
+    .digest('hex');
+  return { workspace, id, content, setup, hash, platform };
+}

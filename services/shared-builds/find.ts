@@ -1,0 +1,14 @@
+// A build as an instance names it: only one of the software of its own job or cluster.
+import type { StoredBuild } from '../../store/shared-build-port.ts';
+import { requireLiveOrStopping } from '../agents/live-instance.ts';
+import type { InstanceContext } from '../context.ts';
+import { contentOfInstance } from './content.ts';
+
+/** Null when there is none. @throws RopewalkError FORBIDDEN for an instance that is no part of its cluster any more. */
+export async function findBuild(context: InstanceContext, build: string): Promise<StoredBuild | null> {
+  const { deps, actor } = context;
+  await requireLiveOrStopping(context);
+  const content = await deps.sharedContents.of(context, contentOfInstance);
+  const found = await deps.store.sharedBuilds.find({ workspace: actor.workspace, id: build });
+  return found !== null && found.content === content?.content && found.setup === content.setup ? found : null;
+}

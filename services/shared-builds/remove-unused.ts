@@ -1,0 +1,31 @@
+// Deletes archives that no instance has fetched for long. Any replica does it; each archive is taken by one of them.
+import { environmentArchivePrefix } from '../../platform/archive-keys.ts';
+import type { Deps } from '../context.ts';
+
+/** Never rejects. Resolves to the number of environments whose archives were deleted. */
+export async function removeUnusedArchives(
+  deps: Pick<Deps, 'store' | 'objects' | 'logger' | 'now' | 'archives'>,
+): Promise<number> {
+  const { store, objects, logger, now, archives } = deps;
+  let removed = 0;
+  try {
+    for (;;) {
+      const unused = await store.sharedBuilds.removeUnused({ beforeMs: now() - archives.keptMs, limit: atOnce });
+      for (const { workspace, id } of unused) {
+        // Also what builders have sent and could not record.
+        const prefix = environmentArchivePrefix(workspace, id);
+        for (const key of await objects.list(prefix, { limit: maxObjects })) await objects.delete(key);
+      }
+      removed += unused.length;
+      if (unused.length < atOnce) break;
+    }
+  } catch (error) {
+    logger.warn({ err: error }, 'unused archives of environments could not be deleted now');
+  }
+  if (removed > 0) logger.info({ removed }, 'unused environments were deleted from the object store');
+  return removed;
+}
+
+export const removeUnusedEveryMs = 3_600_000;
+const atOnce = 50;
+const maxObjects = 1_000;

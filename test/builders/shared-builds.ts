@@ -1,0 +1,23 @@
+// An API in memory whose instances are those of a cloud, with an object store in a directory: they share environments.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createDirectoryFiles } from '../../platform/objects/directory-files.ts';
+import { createDirectoryObjects } from '../../platform/objects/directory.ts';
+import type { Ports } from '../../services/ports.ts';
+import { testHost } from '../api/providers.ts';
+import { createTestApi } from '../api/support.ts';
+
+export async function sharingApi(more: Partial<Ports> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-shared-'));
+  const host = testHost();
+  // Clusters start on the host, which needs no offers; their instances are taken for those of a cloud.
+  const providers: Ports['providers'] = [
+    { ...host, manifest: { ...host.manifest, isInstanceId: () => false } },
+    { ...host, manifest: { ...host.manifest, name: 'cloud', kind: 'cloud' } },
+  ];
+  const files = createDirectoryFiles(directory);
+  const api = await createTestApi({ objects: createDirectoryObjects(directory), files, providers, ...more });
+  return { api, directory, close: () => rm(directory, { recursive: true, force: true }) };
+}
