@@ -5,7 +5,7 @@ import { jsonBy } from './client.ts';
 import type { Session } from './session.ts';
 
 export interface SharedBuildsInput {
-  session: Session;
+  session: Pick<Session, 'call' | 'token'>;
   apiUrl: string;
   note: (note: SharedNote) => void;
 }

@@ -128,7 +128,3 @@ export function storeArchive(
     ...{ usedAtMs: archive.storedAtMs, archive, isPinned },
   };
 }
-
-/** No instance has asked for it for so long. */
-export const isUnused = ({ usedAtMs }: Pick<SharedBuild, 'usedAtMs'>, nowMs: number, keptMs: number): boolean =>
-  nowMs - usedAtMs >= keptMs;

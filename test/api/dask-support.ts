@@ -10,12 +10,12 @@ export const started = (name: string, address: string | null) => ({
 });
 
 /** Launched and registered: slot 0 is the head instance. */
-export async function createDaskInstance(api: TestApi, number: number, slot: number) {
+export async function createDaskInstance(api: TestApi, number: number, slot: number, workspace = 'default') {
   const id = `i_dask${number}0slot${slot}`;
   const bootId = `boot-of-${id}-0000000000`;
   const address = '127.0.0.1';
   launch(api, number, id, slot);
-  const launchToken = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });
+  const launchToken = await api.tokens.mintLaunch({ workspace, cluster: number, seq: 1 });
   const body = { instance: id, bootId, address, version: '0.1.0', pid: 42 };
   const registered = await (await api.call('POST', '/v1/agent/register', { token: launchToken, body })).json();
   const token = String(registered.instanceToken);

@@ -31,8 +31,10 @@ async function open(more: Parameters<typeof sharingApi>[0] = {}) {
 }
 
 /** An instance of a new cluster with this software. */
-async function instance(api: TestApi, body: object = { software }) {
-  const { token, report, id } = await createDaskInstance(api, await api.startCluster({ workers: 0, ...body }), 0);
+async function instance(api: TestApi, body: object = { software }, workspace = 'default') {
+  const options = workspace === 'default' ? {} : { token: await api.addToken(workspace) };
+  const number = await api.startCluster({ workers: 0, ...body }, options);
+  const { token, report, id } = await createDaskInstance(api, number, 0, workspace);
   const post = async (path: string, content: object) => {
     const answer = await api.call('POST', `/v1/agent/environment-builds${path}`, { token, body: content });
     return { status: answer.status, ...(await answer.json()) };
@@ -106,6 +108,17 @@ describe('an environment', () => {
     const indexes = [{ url: 'https://packages.example/simple', username: 'ada', password: 'x' }];
     const withPassword = await instance(api, { software: { ...software, indexes } });
     expect(await withPassword.claim()).toMatchObject({ do: 'wait' });
+  });
+
+  it('of another workspace is neither found nor changed, though it is the same', async () => {
+    const { api } = await open();
+    const { build } = await stored(api);
+    const foreign = await instance(api, { software }, 'second');
+    expect(await foreign.claim()).toMatchObject({ do: 'build', claim: 1, build });
+    expect((await foreign.get(build)).status).toBe(404);
+    expect((await foreign.put(build, sha256, 'an archive')).status).toBe(204);
+    await foreign.progress(build, { claim: 1, state: 'failed' });
+    expect(await (await instance(api)).claim()).toMatchObject({ do: 'download', sha256 });
   });
 
   it('is built by another instance when the builder says nothing any more, and the first archive counts', async () => {

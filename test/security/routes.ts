@@ -205,6 +205,34 @@ export const agentRoutes: Record<string, AgentRoute> = {
     body: () => ({ task: 0, taskId: 0, attempt: 1, files: [{ path: 'out', ...packageFile }] }),
     ok: 200,
   },
+  'POST /v1/agent/environment-builds': {
+    token: 'task',
+    body: () => ({ hash: '0'.repeat(64), platform: 'any', damaged: null }),
+    ok: 200,
+  },
+  'POST /v1/agent/environment-builds/{build}/progress': {
+    token: 'task',
+    path: () => `/v1/agent/environment-builds/${'0'.repeat(64)}/progress`,
+    body: () => ({ claim: 1, state: 'building' }),
+    ok: 200,
+  },
+  'POST /v1/agent/environment-builds/{build}/archive': {
+    token: 'task',
+    path: () => `/v1/agent/environment-builds/${'0'.repeat(64)}/archive`,
+    body: () => ({ claim: 1, ...packageFile, unpackedBytes: 3, buildMs: 1, isPinned: true }),
+    ok: 200,
+  },
+  'PUT /v1/agent/environment-archives/{build}/{sha256}': {
+    token: 'task',
+    path: () => `/v1/agent/environment-archives/${'0'.repeat(64)}/${packageFile.sha256}`,
+    body: () => packageContent,
+    ok: 404,
+  },
+  'GET /v1/agent/environment-archives/{build}/{sha256}': {
+    token: 'task',
+    path: () => `/v1/agent/environment-archives/${'0'.repeat(64)}/${packageFile.sha256}`,
+    ok: 404,
+  },
   'GET /v1/agent/orders': { token: 'dask', ok: 200 },
   'POST /v1/agent/certificate': { token: 'dask', body: () => ({ csr }), ok: 200 },
 };

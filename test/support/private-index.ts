@@ -13,6 +13,8 @@ export interface PrivateIndex {
   password: string;
   /** The same, as pip and uv are configured with it. */
   withCredentials: string;
+  /** How often the package's file was asked for. */
+  downloads: () => number;
   close: () => Promise<void>;
 }
 
@@ -37,12 +39,14 @@ export async function openPrivateIndex(directory: string): Promise<PrivateIndex>
   const wheel = await readFile(path);
   const [username, password] = ['ada', 'p@ss/word:1'];
   const wanted = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  let downloads = 0;
   const server = createServer((request, response) => {
     if (request.headers.authorization !== wanted) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="packages"' }).end();
     } else if (request.url === '/simple/private-plans/') {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/files/${file}">${file}</a>`);
     } else if (request.url === `/files/${file}`) {
+      downloads += 1;
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(wheel);
     } else response.writeHead(404).end();
   });
@@ -53,6 +57,7 @@ export async function openPrivateIndex(directory: string): Promise<PrivateIndex>
   const credentials = `${username}:${encodeURIComponent(password)}`;
   return {
     ...{ url: `http://${host}/simple`, username, password, withCredentials: `http://${credentials}@${host}/simple` },
+    downloads: () => downloads,
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -60,9 +60,10 @@ async function download(
       return await receiveFile(path, sha256, place(), signal ?? never);
     } catch (error) {
       signal?.throwIfAborted();
-      if (attempt === attempts) {
-        if (error instanceof OtherContent)
-          throw new DamagedArchive('its SHA-256 is not the recorded one', { cause: error });
+      const isOther = error instanceof OtherContent;
+      // A proxy may have answered once.
+      if (attempt === (isOther ? 2 : attempts)) {
+        if (isOther) throw new DamagedArchive('its SHA-256 is not the recorded one', { cause: error });
         throw new Error(`its archive cannot be fetched: ${error instanceof Error ? error.message : String(error)}`, {
           cause: error,
         });

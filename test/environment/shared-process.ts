@@ -1,0 +1,49 @@
+// One instance in a process of its own, with a cache of its own: it gets the environment, sends what it has packed, and prints each
+// stage and note, then what it made, one JSON value a line. At the stage `holdAt` it stops for good, to be killed there.
+import { writeSync } from 'node:fs';
+
+import { createApiClient } from '../../agent/api-client/client.ts';
+import { createSharedBuilds } from '../../agent/api-client/shared-builds.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import type { PackageIndex } from '../../schema/software.ts';
+
+export interface SharedProcessInput {
+  apiUrl: string;
+  token: string;
+  cacheDir: string;
+  requirements: string[];
+  pinned: boolean;
+  indexes: PackageIndex[];
+  holdAt: string | null;
+}
+
+const input = JSON.parse(process.argv[2] ?? '') as SharedProcessInput;
+const print = (value: unknown): void => {
+  writeSync(1, `${JSON.stringify(value)}\n`);
+};
+const client = createApiClient({
+  ...{ apiUrl: input.apiUrl, signal: new AbortController().signal },
+  onTrouble: (text) => print({ trouble: text }),
+});
+const shared = createSharedBuilds({
+  apiUrl: input.apiUrl,
+  note: (note) => print({ note }),
+  session: {
+    token: () => input.token,
+    call: async ({ onRefused: _, ...request }) => {
+      const reply = await client.call({ ...request, token: () => input.token }).catch(() => null);
+      if (reply !== null && reply.kind !== 'answer') throw new Error(JSON.stringify(reply));
+      return reply?.answer ?? null;
+    },
+  },
+});
+const { requirements, pinned, indexes, cacheDir, holdAt } = input;
+const made = await ensureEnvironment({
+  ...{ cacheDir, requirements, pinned, indexes, pythonPath: 'python3', environment: process.env, shared },
+  onStage: (stage) => {
+    print({ stage });
+    if (stage === holdAt) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  },
+});
+for (const upload of made.uploads) await upload();
+print({ made: { ...made, uploads: made.uploads.length } });
