@@ -32,6 +32,31 @@ export type NamedEnvironment = z.infer<typeof namedEnvironment>;
 export const environmentPage = z.object({ items: z.array(namedEnvironment), next: z.string().nullable() });
 export type EnvironmentPage = z.infer<typeof environmentPage>;
 
+/** One for each platform that has needed it, of those that instances share through the object store. */
+const environmentBuild = z.object({
+  state: z.enum(['building', 'stored', 'failed', 'too-large']),
+  /** Operating system, C library, processor and interpreter. */
+  platform: z.string(),
+  /** A host setup script has run before it was built. */
+  hasSetupScript: z.boolean(),
+  /** Who has built it, or does. */
+  cluster: z.number().int(),
+  instance: z.string(),
+  user: z.string(),
+  claimedAt: time,
+  lastUsedAt: time,
+  /** Null unless it is stored. */
+  archive: z
+    .object({
+      bytes: z.number().int(),
+      unpackedBytes: z.number().int(),
+      buildSeconds: z.number(),
+      storedAt: time,
+    })
+    .nullable(),
+});
+export type EnvironmentBuild = z.infer<typeof environmentBuild>;
+
 export const environmentDetails = namedEnvironment.extend({
   /** Passwords in URLs are left out. Null for a container. */
   software: z
@@ -44,5 +69,7 @@ export const environmentDetails = namedEnvironment.extend({
     .nullable(),
   /** Null for a Python environment. */
   container: z.string().nullable(),
+  /** Those used last first, at most 50. */
+  builds: z.array(environmentBuild),
 });
 export type EnvironmentDetails = z.infer<typeof environmentDetails>;

@@ -40,7 +40,7 @@ export interface SharedBuildStore {
     item: { claim: number; builder: Builder; archive: Archive; isPinned: boolean },
   ): Promise<Archive | null>;
   find(key: BuildId): Promise<StoredBuild | null>;
-  /** Of this software, those claimed last first. */
+  /** Of this software, those used last first. */
   listOf(workspace: string, content: string, limit: number): Promise<StoredBuild[]>;
   /** Removes records of what was not used since, at most `limit`, and says which. */
   removeUnused(query: { beforeMs: number; limit: number }): Promise<BuildId[]>;

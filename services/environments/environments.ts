@@ -11,6 +11,7 @@ import type {
 import type { NamedEnvironment } from '../../store/environment-port.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
+import { listBuilds } from '../shared-builds/list.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { time } from '../to-wire.ts';
 import { contentOf, hashOf, keptMs, openContent, summaryOf } from './content.ts';
@@ -55,10 +56,14 @@ export async function listEnvironments(
 export async function getEnvironment({ deps, actor }: Context, name: string): Promise<EnvironmentDetails> {
   requireScope(actor, 'read');
   const { environment, content } = await openContent(deps, actor.workspace, name);
-  if (content.kind === 'container') return { ...wireOf(environment), software: null, container: content.image };
+  if (content.kind === 'container') {
+    return { ...wireOf(environment), software: null, container: content.image, builds: [] };
+  }
   const { requirements, pinned, python = null, packageFiles } = content.software;
   const shown = requirements.map((one) => one.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@'));
-  return { ...wireOf(environment), software: { requirements: shown, pinned, python, packageFiles }, container: null };
+  const builds = await listBuilds(deps, actor.workspace, content.software);
+  const software = { requirements: shown, pinned, python, packageFiles };
+  return { ...wireOf(environment), software, container: null, builds };
 }
 
 /** @throws RopewalkError NOT_FOUND */

@@ -16,8 +16,8 @@ export interface BuildAsk {
 export async function claimBuild(context: InstanceContext, ask: BuildAsk): Promise<BuildClaimAnswer> {
   const { deps, actor } = context;
   const { workspace, cluster, instance } = actor;
-  if (!isShared(context)) return { do: 'alone' };
   const { view } = await requireLive(context, knownMaxAgeMs);
+  if (!isShared(context)) return { do: 'alone' };
   const content = await deps.sharedContents.of(context, contentOfInstance);
   if (content === null) return { do: 'alone' };
   const key = buildKey(workspace, content, ask);

@@ -50,8 +50,9 @@ it('quotes no password of an index, also where it only tries again', async () =>
       registered: () => {
         throw new Error('not a part of this test');
       },
-      // No certificate before the environment has failed.
-      call: () => new Promise(() => undefined),
+      // No environment of another instance, and no certificate before the environment has failed.
+      call: ({ path }) =>
+        path === '/v1/agent/environment-builds' ? Promise.resolve(null) : new Promise(() => undefined),
       renew: () => undefined,
       token: () => '',
       order: () => ({ code: '', text: '', failed: false }),

@@ -188,6 +188,49 @@ describe('an environment', () => {
     expect(await (await instance(api)).claim()).toMatchObject({ do: 'build', claim: 1, maxBytes: 1_000 });
   });
 
+  it('with a name shows its builds, of its workspace alone', async () => {
+    const { api } = await open();
+    await api.call('PUT', '/v1/environments/science', { body: { software } });
+    const details = async (token = api.token) => (await api.call('GET', '/v1/environments/science', { token })).json();
+    expect((await details()).builds).toEqual([]);
+    const number = await api.startCluster({ workers: 0, softwareName: 'science' });
+    const { builder } = await stored(api);
+    const { token } = await createDaskInstance(api, number, 0);
+    const body = { hash, platform: `${platform}-other`, damaged: null };
+    await api.call('POST', '/v1/agent/environment-builds', { token, body });
+    expect((await details()).builds).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ state: 'building', platform: `${platform}-other`, cluster: number, archive: null }),
+        expect.objectContaining({
+          ...{ state: 'stored', platform, hasSetupScript: false, instance: builder.id, user: 'ada' },
+          archive: { bytes: 10, unpackedBytes: 30, buildSeconds: 61, storedAt: expect.any(String) },
+        }),
+      ]),
+    );
+    const second = await api.addToken('second');
+    await api.call('PUT', '/v1/environments/science', { body: { software }, token: second });
+    expect((await details(second)).builds).toEqual([]);
+  });
+
+  it('says in the events of its cluster who built it, what went wrong, and once that others have it', async () => {
+    const { api } = await open();
+    const builder = await instance(api);
+    const note = (code: string, text: string) => builder.report({ notes: [{ code, text }] });
+    expect((await note('ENVIRONMENT_BUILT', 'built the environment in 61 s')).status).toBe(200);
+    await note('ENVIRONMENT_BUILT', 'built the environment in 61 s');
+    await note('ENVIRONMENT_DOWNLOADED', 'downloaded its environment: 412 MiB in 6 s');
+    await note('ENVIRONMENT_DOWNLOADED', 'downloaded its environment: 412 MiB in 7 s');
+    for (let index = 0; index < 9; index += 1) await note('ENVIRONMENT_NOT_SHARED', `failed ${index}`);
+    expect((await note('SOMETHING', 'else')).status).toBe(422);
+    const [cluster] = (await (await api.call('GET', '/v1/clusters')).json()).items;
+    const { events } = await (await api.call('GET', `/v1/clusters/${cluster.number}`)).json();
+    const texts = (code: string) =>
+      events.filter((event: { code: string }) => event.code === code).map((event: { text: string }) => event.text);
+    expect(texts('ENVIRONMENT_BUILT')).toEqual([`${builder.id} built the environment in 61 s`]);
+    expect(texts('ENVIRONMENT_DOWNLOADED')).toEqual([`${builder.id} downloaded its environment: 412 MiB in 6 s`]);
+    expect(texts('ENVIRONMENT_NOT_SHARED')).toHaveLength(5);
+  });
+
   it('without fixed versions is resolved anew after a week', async () => {
     const { api } = await open();
     const { build } = await stored(api);

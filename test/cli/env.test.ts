@@ -90,8 +90,20 @@ it('lists, shows and deletes', async () => {
     const listed = await env(['list'], cwd, { items: [made], next: null });
     expect(listed.stdout).toMatch(/science +│ 2 +│ 2 pinned requirements/);
     const software = { requirements: ['pandas==1.0'], pinned: true, python: null, packageFiles: [] };
-    const shown = await env(['inspect', 'science'], cwd, { ...made, software, container: null });
+    const [builtAt, usedAt] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+    const by = { cluster: 7, instance: 'i-07', user: 'ada', claimedAt: builtAt, lastUsedAt: usedAt };
+    const archive = { bytes: 2 ** 20, unpackedBytes: 3 * 2 ** 20, buildSeconds: 61.5, storedAt: builtAt };
+    const builds = [
+      { ...by, state: 'stored', platform: 'debian 12', hasSetupScript: false, archive },
+      { ...by, state: 'building', platform: 'debian 13', hasSetupScript: true, archive: null },
+    ];
+    const shown = await env(['inspect', 'science'], cwd, { ...made, software, container: null, builds });
     expect(shown.stdout).toBe('pandas==1.0\n');
+    const stored = `Stored for debian 12: 1.0 MiB (3.0 MiB unpacked), built in 61.5 s by instance i-07 of cluster 7 (ada) at ${builtAt}`;
+    expect(shown.stderr).toContain(`${stored}, last used ${usedAt}\n`);
+    expect(shown.stderr).toContain(
+      'Being built for debian 13, after a host setup script: instance i-07 of cluster 7 (ada)',
+    );
     const deleted = await env(['delete', 'science'], cwd);
     expect(deleted).toMatchObject({ code: 0, stdout: 'Environment science is deleted\n' });
     expect(deleted.request?.method).toBe('DELETE');

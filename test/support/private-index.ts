@@ -13,8 +13,8 @@ export interface PrivateIndex {
   password: string;
   /** The same, as pip and uv are configured with it. */
   withCredentials: string;
-  /** How often the package's file was asked for. */
-  downloads: () => number;
+  /** Which users have asked for the package's file: any name is one, with the password. */
+  downloadedBy: () => Set<string>;
   close: () => Promise<void>;
 }
 
@@ -38,15 +38,16 @@ export async function openPrivateIndex(directory: string): Promise<PrivateIndex>
   await promisify(execFile)('python3', ['-c', program, path, JSON.stringify(files)]);
   const wheel = await readFile(path);
   const [username, password] = ['ada', 'p@ss/word:1'];
-  const wanted = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  let downloads = 0;
+  const downloadedBy = new Set<string>();
   const server = createServer((request, response) => {
-    if (request.headers.authorization !== wanted) {
+    const [, encoded = ''] = /^Basic (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+    const [user = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+    if (rest.join(':') !== password) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="packages"' }).end();
     } else if (request.url === '/simple/private-plans/') {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/files/${file}">${file}</a>`);
     } else if (request.url === `/files/${file}`) {
-      downloads += 1;
+      downloadedBy.add(user);
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(wheel);
     } else response.writeHead(404).end();
   });
@@ -57,7 +58,7 @@ export async function openPrivateIndex(directory: string): Promise<PrivateIndex>
   const credentials = `${username}:${encodeURIComponent(password)}`;
   return {
     ...{ url: `http://${host}/simple`, username, password, withCredentials: `http://${credentials}@${host}/simple` },
-    downloads: () => downloads,
+    downloadedBy: () => downloadedBy,
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -1,14 +1,15 @@
-// `ropewalk env inspect NAME`: shows what the name points to.
+// `ropewalk env inspect NAME`: shows what the name points to, and where it has been built.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
+import { buildLines } from '../../environment-builds.ts';
 import { clean } from '../../output.ts';
 
 export function inspectEnvironmentCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('inspect')
-    .description('Show the packages of a named environment, or its image.')
+    .description('Show the packages of a named environment, or its image, and its builds in the object store.')
     .argument('<name>', 'name of the environment');
   return withFormat(withConnection(command)).action(async (name: string, flags: ConnectionFlags & FormatFlag) => {
     const { output } = context;
@@ -21,6 +22,7 @@ export function inspectEnvironmentCommand(context: CliContext, finish: Finish): 
       for (const line of [...(container === null ? [] : [container]), ...(software?.requirements ?? []), ...files]) {
         output.out(clean(line));
       }
+      for (const line of buildLines(details.builds)) output.err(line);
     }
     finish(exitCodes.ok);
   });

@@ -1,0 +1,27 @@
+// The builds of a named environment, a line each.
+import type { EnvironmentDetails } from '../sdk/client.ts';
+import { clean } from './output.ts';
+
+type Build = EnvironmentDetails['builds'][number];
+
+export const buildLines = (builds: readonly Build[]): string[] => builds.map((build) => clean(lineOf(build)));
+
+function lineOf({ state, platform, hasSetupScript, cluster, instance, user, archive, lastUsedAt }: Build): string {
+  const by = `instance ${instance} of cluster ${cluster} (${user})`;
+  const after = hasSetupScript ? ', after a host setup script' : '';
+  if (archive !== null) {
+    const size = `${mebibytes(archive.bytes)} MiB (${mebibytes(archive.unpackedBytes)} MiB unpacked)`;
+    const built = `built in ${archive.buildSeconds} s by ${by} at ${archive.storedAt}`;
+    return `Stored for ${platform}${after}: ${size}, ${built}, last used ${lastUsedAt}`;
+  }
+  return `${others[state]} for ${platform}${after}: ${by}`;
+}
+
+const others: Record<Build['state'], string> = {
+  building: 'Being built',
+  stored: 'Stored',
+  failed: 'Could not be built or stored',
+  'too-large': 'Too large to be stored',
+};
+
+const mebibytes = (bytes: number): string => (bytes / 1024 ** 2).toFixed(1);
