@@ -60,6 +60,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'how long a restart of the Temporal worker stops 60 jobs (or --jobs N) with long histories (or --events N)',
     load: async () => (await import('./restart.ts')).restartBench,
   },
+  environment: {
+    about: 'a Python environment: built, fetched as an archive, found; against uv pip sync by hand',
+    load: async () => (await import('./environment.ts')).environmentBench,
+  },
   ec2: {
     about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
     load: async () => (await import('./ec2/bench.ts')).ec2Bench,
