@@ -111,7 +111,7 @@ function ensuring(input: { apiUrl: string; token: string; requirements: string[]
     note: () => undefined,
     session: {
       token: () => token,
-      call: async ({ onRefused: _, ...request }) => {
+      call: async (request) => {
         const reply = await client.call({ ...request, token: () => token });
         if (reply.kind !== 'answer') throw new Error(JSON.stringify(reply));
         return reply.answer;

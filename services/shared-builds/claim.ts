@@ -18,7 +18,7 @@ export async function claimBuild(context: InstanceContext, ask: BuildAsk): Promi
   const { workspace, cluster, instance } = actor;
   const { view } = await requireLive(context, knownMaxAgeMs);
   if (!isShared(context)) return { do: 'alone' };
-  const content = await deps.sharedContents.of(context, contentOfInstance);
+  const content = await contentOfInstance(context);
   if (content === null) return { do: 'alone' };
   const key = buildKey(workspace, content, ask);
   const builder = { instance, cluster, user: view.user };

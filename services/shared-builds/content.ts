@@ -8,8 +8,7 @@ import type { BuildKey } from '../../store/shared-build-port.ts';
 import { readBundle } from '../agents/bundle.ts';
 import type { Deps, InstanceContext } from '../context.ts';
 import { hashBody } from '../jobs/canonical.ts';
-
-export type SharedContent = Pick<BuildKey, 'content' | 'setup'>;
+import type { SharedContent } from './known-contents.ts';
 
 /** Keyed: a requirement may hold a password. A user's own package files are in no archive. */
 export function contentHash({ keys }: Pick<Deps, 'keys'>, software: Software | EnvironmentSpec): string {
@@ -19,8 +18,13 @@ export function contentHash({ keys }: Pick<Deps, 'keys'>, software: Software | E
   return hashBody(content, keys.current.requestHmac);
 }
 
-/** Null when the instance's job or cluster has no environment. */
-export async function contentOfInstance(context: InstanceContext): Promise<SharedContent | null> {
+/** Null when the instance's job or cluster has no environment. The caller has checked that the instance is part of it. */
+export function contentOfInstance(context: InstanceContext): Promise<SharedContent | null> {
+  const { workspace, cluster } = context.actor;
+  return context.deps.sharedContents.of(`${workspace}/${cluster}`, () => readContent(context));
+}
+
+async function readContent(context: InstanceContext): Promise<SharedContent | null> {
   const { deps, actor } = context;
   const text: unknown = JSON.parse(Buffer.from(await readBundle(context)).toString('utf8'));
   const { runtime, hostSetupScript } = actor.job === null ? daskBundle.parse(text) : jobBundle.parse(text);

@@ -8,7 +8,7 @@ import { contentOfInstance } from './content.ts';
 export async function findBuild(context: InstanceContext, build: string): Promise<StoredBuild | null> {
   const { deps, actor } = context;
   await requireLiveOrStopping(context);
-  const content = await deps.sharedContents.of(context, contentOfInstance);
+  const content = await contentOfInstance(context);
   const found = await deps.store.sharedBuilds.find({ workspace: actor.workspace, id: build });
   return found !== null && found.content === content?.content && found.setup === content.setup ? found : null;
 }

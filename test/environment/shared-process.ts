@@ -30,7 +30,7 @@ const shared = createSharedBuilds({
   note: (note) => print({ note }),
   session: {
     token: () => input.token,
-    call: async ({ onRefused: _, ...request }) => {
+    call: async (request) => {
       const reply = await client.call({ ...request, token: () => input.token }).catch(() => null);
       if (reply !== null && reply.kind !== 'answer') throw new Error(JSON.stringify(reply));
       return reply?.answer ?? null;

@@ -70,7 +70,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(services|views|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/(provider|manifest)|store\/(store|answer|[a-z]+-port))\.ts$/,
+      ownTypes: /^(providers\/(provider|manifest)|store\/(store|answer|[a-z-]+-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },

@@ -1,5 +1,5 @@
 // The builder of a directory, named by pid, start time and host: the name can be checked when the builder is dead.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -7,6 +7,9 @@ import { startTimeOf } from '../../processes/start-time.ts';
 
 /** This process, in a form that is part of a file name. */
 export const thisBuilder = (): string => builderName(process.pid, startTimeOf(process.pid));
+
+/** For what a builder makes for a while: build-once.ts removes it when the builder is dead. */
+export const ownName = (name: string): string => `${name}.${thisBuilder()}.${randomBytes(6).toString('hex')}`;
 
 /** False once that very process is gone; null where that is unknown: it ran on another machine. */
 export function isBuilding(builder: string): boolean | null {

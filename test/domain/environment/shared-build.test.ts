@@ -1,4 +1,4 @@
-// Who builds an environment that many instances need, whatever order they ask in and whoever dies.
+// Who builds an environment that many instances need, in any order of requests, also when builders die.
 import { describe, expect, it } from 'vitest';
 
 import {
@@ -40,7 +40,7 @@ const stored = (isPinned = true): SharedBuild => ({
 });
 
 describe('an instance that asks', () => {
-  it('builds what nobody has built', () => {
+  it('builds what no instance has built', () => {
     expect(decideBuild(null, ask('a'))).toEqual({ next: building('a'), answer: { do: 'build', claim: 1 } });
   });
 

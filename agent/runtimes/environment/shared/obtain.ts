@@ -7,14 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { maxBuildWaitMs } from '../../../../domain/environment/limits.ts';
 import { formatBytes, formatDuration } from '../../../../domain/units.ts';
 import type { BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
-import { thisBuilder } from '../builder.ts';
+import { ownName } from '../builder.ts';
 import type { StageName } from '../build.ts';
 import { emptyDirectory } from '../files.ts';
 import type { Tools } from '../run-tool.ts';
 import { DamagedArchive, fetchArchive } from './fetch.ts';
 import { packForOthers, type Upload } from './pack.ts';
 import type { SharedBuilds } from './port.ts';
-import { randomName } from './random-name.ts';
 
 export interface ObtainInput {
   shared: SharedBuilds;
@@ -80,7 +79,7 @@ async function fetchInto(
   { shared, tools, directory, python, enter }: ObtainInput,
   archive: Extract<BuildClaimAnswer, { do: 'download' }>,
 ): Promise<Obtained | { why: string; isDamaged: boolean }> {
-  const path = join(tools.cacheDir, 'building', `archive-${archive.build}.${thisBuilder()}.${randomName()}`);
+  const path = join(tools.cacheDir, 'building', ownName(`archive-${archive.build}`));
   const startedMs = performance.now();
   try {
     await fetchArchive({ shared, tools, archive, path, directory, python, enter });

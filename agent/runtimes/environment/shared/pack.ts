@@ -7,11 +7,10 @@ import { formatBytes, formatDuration } from '../../../../domain/units.ts';
 import type { BuildArchive, BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
 import { sendFile } from '../../../files/http-file.ts';
 import type { StageName } from '../build.ts';
-import { thisBuilder } from '../builder.ts';
+import { ownName } from '../builder.ts';
 import type { Tools } from '../run-tool.ts';
 import { packDirectory, TooLarge } from './archive.ts';
 import type { SharedBuilds } from './port.ts';
-import { randomName } from './random-name.ts';
 
 /** Never rejects. */
 export type Upload = () => Promise<void>;
@@ -33,7 +32,7 @@ export interface PackInput {
 export async function packForOthers(input: PackInput): Promise<Upload | null> {
   const { shared, tools, directory, claim, isPinned, buildMs, say, stop, enter } = input;
   enter('pack');
-  const path = join(tools.cacheDir, 'building', `archive-${claim.build}.${thisBuilder()}.${randomName()}`);
+  const path = join(tools.cacheDir, 'building', ownName(`archive-${claim.build}`));
   const giveUp = async (state: 'failed' | 'too-large', why: string): Promise<void> => {
     stop();
     await rm(path, { force: true });
