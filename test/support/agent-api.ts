@@ -209,6 +209,8 @@ async function route(
     if (api.dask !== null) noteDaskReport(api.dask, instance, report);
     return { stop: null, token: null, orders: api.dask === null ? null : ordersFor(api.dask, instance) };
   }
+  // Its instances share no environments.
+  if (path === '/v1/agent/environment-builds') return { do: 'alone' };
   if (api.dask !== null) return routeDask(api.dask, instance, path, text);
   if (path !== '/v1/agent/exchange') return 404;
   const body = exchangeRequest.parse(JSON.parse(text));
