@@ -237,8 +237,10 @@ export const daskBundle = z.object({
   usage: z.array(usageKind),
   /** Of the Jupyter server beside the scheduler; null for none. */
   jupyterToken: z.string().nullable(),
-  /** Dask workers that share one machine's memory; 1 where each has an instance to itself. */
+  /** Dask workers that share one machine's memory when as many run as the cluster was started for; 1 where each has an instance to itself. */
   workersPerMachine: z.number().int().min(1),
+  /** All instances run on one machine. */
+  shareMachine: z.boolean(),
   /** Dask workers that each worker instance runs. */
   workersPerInstance: z.number().int().min(1),
   /** The head instance runs a worker too. */

@@ -44,6 +44,8 @@ export interface SchedulerInput extends Place {
   jupyter?: boolean;
   /** Kinds of usage that the preload counts. */
   usage?: readonly string[];
+  /** Its workers run on one machine: the preload keeps the sum of their memory limits below its memory. */
+  sharesMemory?: boolean;
   /** Of the dashboard, on loopback; 0 takes a free one. */
   httpPort: number;
   schedulerClass?: string;
@@ -75,6 +77,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
     ...environment(input, input.jupyter === true ? ['SCHEDULER', 'CLIENT'] : ['SCHEDULER']),
     ROPEWALK_SCHEDULER_SOCKET: input.socketPath,
     ROPEWALK_USAGE: (input.usage ?? []).join(','),
+    ROPEWALK_SHARES_MEMORY: input.sharesMemory === true ? '1' : '0',
   };
   const mounts = [input.tls.caFile, input.socketPath, input.preloadPath].map((path) => dirname(path));
   if (schedulerClass === undefined && schedulerOptions === undefined) {

@@ -31,13 +31,13 @@ export interface WorkerCount {
 }
 
 /**
- * A number of workers, or a range in which their number follows the load. `cores` bounds the default range where instances
- * share one machine.
+ * A number of workers, or a range in which their number follows the load. `cores` bounds both ends of the default range where
+ * instances share one machine.
  */
 export function readWorkers(asked: number | [number, number] | undefined, cores: number): WorkerCount {
   if (typeof asked === 'number') return { workers: asked, adaptive: null };
   const { minimum, maximum } = defaultAdaptiveRange;
-  const [first, last] = asked ?? [minimum, Math.max(minimum, Math.min(maximum, cores))];
+  const [first, last] = asked ?? [Math.min(minimum, cores), Math.min(maximum, cores)];
   if (first > last || last === 0) {
     const message = `workers: the range [${first}, ${last}] has no workers between its ends.`;
     throw invalid('workers', message, 'Write the smaller number first, as in [4, 20].');

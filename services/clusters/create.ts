@@ -125,15 +125,15 @@ const runtimeOf = ({
 function workersPerMachine(
   { workersPerInstance, extraWorkerOnScheduler }: CreateClusterParsed,
   { machines }: ResolvedMachines,
-  instances: number,
+  maxInstances: number,
 ): number {
   if (machines !== undefined) return workersPerInstance;
-  return Math.max(1, (instances - 1) * workersPerInstance + (extraWorkerOnScheduler ? 1 : 0));
+  return Math.max(1, (maxInstances - 1) * workersPerInstance + (extraWorkerOnScheduler ? 1 : 0));
 }
 
 const bundleOf = (
   body: CreateClusterParsed,
-  { times: { aliveEveryMs, unresponsiveTimeoutMs }, machines, instances }: ClusterRequest,
+  { times: { aliveEveryMs, unresponsiveTimeoutMs }, machines, maxInstances }: ClusterRequest,
 ): DaskBundle => ({
   runtime: runtimeOf(body),
   env: { ...body.env, ...body.secretEnv },
@@ -147,7 +147,8 @@ const bundleOf = (
   schedulerPort: schedulerPortOf(body, machines),
   usage: body.usage,
   jupyterToken: body.jupyter ? randomBytes(32).toString('base64url') : null,
-  workersPerMachine: workersPerMachine(body, machines, instances),
+  workersPerMachine: workersPerMachine(body, machines, maxInstances),
+  shareMachine: machines.machines === undefined,
   workersPerInstance: body.workersPerInstance,
   extraWorkerOnScheduler: body.extraWorkerOnScheduler,
   gpuIdleAfterMs: machines.hasGpus ? idleGpuAfterMs : null,

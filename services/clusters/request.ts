@@ -132,7 +132,7 @@ function warningsOf(machines: ResolvedMachines, instances: number): string[] {
   const cores = coresOf(machines);
   if (instances <= cores * 2) return [];
   return [
-    `${instances} instances share the ${cores} cores of this machine; those beyond its limit start as others end.`,
+    `all ${instances} instances, the scheduler's and ${instances - 1} of workers, run on this machine and share its ${cores} cores.`,
   ];
 }
 

@@ -78,6 +78,7 @@ describe('starting a Dask cluster', () => {
       usage: ['groups', 'exceptions', 'memory'],
       jupyterToken: null,
       workersPerMachine: 2,
+      shareMachine: true,
       workersPerInstance: 1,
       extraWorkerOnScheduler: false,
       gpuIdleAfterMs: null,
@@ -151,7 +152,7 @@ describe('starting a Dask cluster', () => {
     const warnings = async (workers: number) =>
       (await (await api.call('POST', '/v1/clusters', { body: { workers } })).json()).warnings;
     expect(await warnings(3)).toEqual([]);
-    expect(await warnings(4)).toEqual([expect.stringContaining('5 instances share the 2 cores')]);
+    expect(await warnings(4)).toEqual([expect.stringContaining('all 5 instances')]);
   });
 
   it('reads as pending, with what was asked for, until its workflow has read the spec', async () => {

@@ -59,7 +59,7 @@ it('on this machine costs nothing, and is warned of like the real thing', async 
   const found = await planned(api, 'clusters', { workers: 5, workerCpu: 2 });
   expect(found).toMatchObject({ provider: 'local', pricePerHour: { firstChoice: 0, max: 0 }, diskGib: null });
   expect(found).toMatchObject({ workers: { count: 5, types: [{ type: 'local' }] }, prices: [] });
-  expect(found.warnings).toEqual([expect.stringContaining('no effect'), expect.stringContaining('share the 2 cores')]);
+  expect(found.warnings).toEqual([expect.stringContaining('no effect'), expect.stringContaining('share its 2 cores')]);
 });
 
 it('a plan is refused like the request itself, naming the field, also for users without the right to create', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 declare const ROPEWALK_PRELOAD_FILES: Record<string, string> | undefined;
 
 const main = 'ropewalk_preload.py';
-const names = [main, 'ropewalk_orders.py', 'ropewalk_jupyter.py', 'ropewalk_usage.py'] as const;
+const names = [main, 'ropewalk_orders.py', 'ropewalk_jupyter.py', 'ropewalk_memory.py', 'ropewalk_usage.py'] as const;
 
 /** The texts, for the build of the bundle and for running from sources. */
 export async function readPreload(): Promise<Record<string, string>> {

@@ -17,6 +17,7 @@ import dask
 import distributed
 from distributed.diagnostics.plugin import SchedulerPlugin
 from ropewalk_jupyter import JupyterActivity
+from ropewalk_memory import MemoryShares
 from ropewalk_orders import Orders
 from ropewalk_usage import Usage
 
@@ -68,9 +69,11 @@ class Watch(SchedulerPlugin):
 
     def add_worker(self, scheduler, worker):
         self.link.changed = True
+        self.link.memory.changed()
 
     def remove_worker(self, scheduler, worker, **kwargs):
         self.link.changed = True
+        self.link.memory.changed()
 
     def add_client(self, scheduler, client):
         self.link.changed = True
@@ -88,6 +91,7 @@ class Link:
         self.path = path
         self.jupyter = JupyterActivity()
         self.usage = Usage()
+        self.memory = MemoryShares(scheduler)
         self.orders = Orders(scheduler, self.jupyter)
         self.writer = None
         self.changed = True

@@ -53,6 +53,8 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     preloadPath: await writePreload(work),
     httpPort: 0,
     usage: bundle.usage,
+    // A limit that the creator chose stays.
+    sharesMemory: bundle.shareMachine && bundle.workerOptions['memory_limit'] === undefined,
     jupyter: bundle.jupyterToken !== null,
     ...(schedulerClass === null ? {} : { schedulerClass }),
     ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
