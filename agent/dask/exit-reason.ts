@@ -15,8 +15,17 @@ export interface Clues {
   /** Dask's own word, such as `idle-timeout-exceeded` or `scheduler-close`. */
   daskReason: string | null;
   lastLine: string | null;
+  /** The last exception that was printed, and what it was raised from: Dask's own says only that something failed. */
+  exception: string | null;
+  cause: string | null;
+  inTraceback: boolean;
   endedByUs: boolean;
 }
+
+export const noClues = (): Clues => ({
+  ...{ registered: 0, daskReason: null, lastLine: null, endedByUs: false },
+  ...{ exception: null, cause: null, inTraceback: false },
+});
 
 /** The exit code with which ropewalk_preload.py ends a scheduler that it cannot watch. */
 const preloadFailed = 3;
@@ -27,6 +36,27 @@ export function noteLine(clues: Clues, line: string): void {
   const [, reason] = /distributed\.\S+ - INFO - (?:Closing|Stopping) .*Reason: ([\w-]+)/.exec(line) ?? [];
   clues.daskReason = reason ?? clues.daskReason;
   if (line.trim() !== '') clues.lastLine = line.trim().slice(0, maxLineChars);
+  noteException(clues, line);
+}
+
+/** Python prints the causes of an exception before it, each with a traceback of its own. */
+function noteException(clues: Clues, line: string): void {
+  if (line.startsWith('Traceback (most recent call last):')) {
+    if (clues.exception !== null) clues.cause = null;
+    Object.assign(clues, { inTraceback: true, exception: null });
+  } else if (line.startsWith('The above exception was the direct cause')) {
+    clues.cause ??= clues.exception;
+    clues.exception = null;
+  } else if (clues.inTraceback && /^[A-Za-z_][\w.]*(:|$)/.test(line)) {
+    Object.assign(clues, { inTraceback: false, exception: line.trim().slice(0, maxLineChars) });
+  }
+}
+
+/** What it wrote last, unless that is about its usual work. */
+function lastWords({ lastLine, exception, cause }: Clues): string {
+  if (lastLine === null || / - (INFO|DEBUG) - /.test(lastLine)) return '';
+  const why = cause !== null && lastLine === exception ? ` The cause: ${cause}` : '';
+  return ` The last it said: ${lastLine}${why}`;
 }
 
 export function describeEnd({
@@ -38,15 +68,20 @@ export function describeEnd({
   signal: string | null;
   clues: Clues;
 }): ExitReason {
-  const last = clues.lastLine === null ? '' : ` The last it said: ${clues.lastLine}`;
+  const last = lastWords(clues);
   const end = { exitCode, signal };
   if (clues.endedByUs) return { ...end, code: 'ENDED', text: 'it was asked to end' };
-  if (signal !== null) return { ...end, code: 'SIGNAL', text: `it was ended by ${signal} from outside.${last}` };
+  if (signal !== null)
+    return { ...end, code: 'SIGNAL', text: `it was ended by ${signal} from outside${last === '' ? '' : `.${last}`}` };
   if (exitCode === preloadFailed && clues.daskReason === null) {
     return { ...end, code: 'PRELOAD', text: `Ropewalk's preload could not start in it; its log has the cause.` };
   }
   if (exitCode === 0 && clues.daskReason !== null) {
     return { ...end, code: 'CLOSED', text: `Dask closed it: ${clues.daskReason}` };
   }
-  return { ...end, code: 'EXITED', text: `it ended by itself with exit code ${exitCode}.${last}` };
+  return {
+    ...end,
+    code: 'EXITED',
+    text: `it ended by itself with exit code ${exitCode}${last === '' ? '' : `.${last}`}`,
+  };
 }

@@ -7,8 +7,8 @@ import type { LineSink } from '../logs/lines.ts';
 import type { Stream } from '../logs/log.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
 import type { DaskProcess } from './commands.ts';
-import { describeEnd, noteLine } from './exit-reason.ts';
-import type { Clues, ExitReason } from './exit-reason.ts';
+import { describeEnd, noClues, noteLine } from './exit-reason.ts';
+import type { ExitReason } from './exit-reason.ts';
 
 export interface RunningProcess {
   pid: number;
@@ -40,7 +40,7 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     await writeFile(path, content, { mode: 0o600, flag: 'wx' });
   }
   const changes = createWaiters();
-  const clues: Clues = { registered: 0, daskReason: null, lastLine: null, endedByUs: false };
+  const clues = noClues();
   const output: LineSink = {
     append: (stream, lines) => {
       for (const line of lines) noteLine(clues, line);

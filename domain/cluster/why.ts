@@ -44,7 +44,7 @@ export interface DaskFacts {
 
 /** `idleTimeoutMs`: null where it is not known. */
 export function explainCluster(cluster: ClusterFacts, idleTimeoutMs: number | null): WhySentence[] {
-  if (ends.has(cluster.status)) return [explainEnd('cluster', cluster)];
+  if (ends.has(cluster.status)) return [explainEnd('cluster', cluster), ...explainFailuresBeforeEnd(cluster)];
   return [
     ...explainState(cluster, idleTimeoutMs),
     ...explainReason(cluster.reason),
@@ -109,9 +109,16 @@ function explainDask(dask: DaskFacts, idleTimeoutMs: number | null): string {
     return `The cluster is ready and idle: nothing has been computed since ${timeText(idleSinceMs)}${end}.`;
   }
   if (report === null) return 'The cluster is ready; its scheduler has not reported its load yet.';
-  const { processing, waiting } = report.tasks;
+  const { processing, waiting, noWorker } = report.tasks;
   const clients = plural(report.clients, 'client');
-  return `The cluster is ready: ${processing} tasks are processing, ${waiting} wait, ${clients} connected.`;
+  const running = `The cluster is ready: ${plural(processing, 'task')} ${processing === 1 ? 'is' : 'are'} processing, ${waiting} wait, ${clients} connected.`;
+  return noWorker === 0 ? running : `${running} ${explainNoWorker(noWorker, dask.workersStarted)}`;
+}
+
+function explainNoWorker(noWorker: number, workersStarted: number): string {
+  const tasks = `${plural(noWorker, 'task')} ${noWorker === 1 ? 'has' : 'have'} no worker`;
+  if (workersStarted === 0) return `${tasks}: none has started.`;
+  return `${tasks} that may run ${noWorker === 1 ? 'it' : 'them'}: none of ${workersStarted} has the resources that were asked for (worker_options), or is one of the workers that were named.`;
 }
 
 function daskFacts({ report, reportedAtMs, idleSinceMs }: DaskFacts) {
@@ -122,6 +129,7 @@ function daskFacts({ report, reportedAtMs, idleSinceMs }: DaskFacts) {
       : [
           fact('tasks processing', report.tasks.processing, reportedAtMs),
           fact('tasks waiting', report.tasks.waiting, reportedAtMs),
+          ...(report.tasks.noWorker === 0 ? [] : [fact('tasks without a worker', report.tasks.noWorker, reportedAtMs)]),
           fact('clients', report.clients, reportedAtMs),
         ]),
   ];
@@ -177,6 +185,12 @@ export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
   const since = sinceMs === null ? 'for long' : `since ${timeText(sinceMs)}`;
   const text = `${idleGpusText(gpus)} ${since}: does the code use CUDA? Instances without GPUs cost less.`;
   return [{ about: 'instanceType', text, facts: [fact('GPUs', total), fact('idle GPUs', idle, sinceMs)] }];
+}
+
+/** That a user stopped a cluster whose instances failed is rarely the whole reason. */
+function explainFailuresBeforeEnd({ reason, failures }: ClusterFacts): WhySentence[] {
+  const isTold = failures.some(({ text }) => reason?.text.includes(text));
+  return isTold ? [] : explainFailedInstances(failures);
 }
 
 /** Workers that were given up, and what their instances ended with. */

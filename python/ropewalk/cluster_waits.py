@@ -18,11 +18,12 @@ from ropewalk.log_records import logger
 from ropewalk.panel import ClusterWidget
 from ropewalk.remote import Remote
 from ropewalk.views import ClusterView, DaskView
-from ropewalk.waiting import WorkerAmount, check_alive, count_of, is_settled, progress
+from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_settled, progress
 
 DEFAULT_TIMEOUT_S = 600.0
 #: A view can be older than a preceding `scale` by at most this.
 _VIEW_LAG_S = 10.0
+_SLOW_START = "`timeout` allows more time; the method `why` and `get_logs` say more about it."
 
 
 class WaitingCluster(DaskCluster):
@@ -54,7 +55,7 @@ class WaitingCluster(DaskCluster):
                 reported = progress(view)
                 self._log_progress(reported)
             if time.monotonic() > deadline:
-                raise self._too_late("its scheduler", reported)
+                raise self._too_late("its scheduler", reported, view)
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
 
@@ -85,7 +86,7 @@ class WaitingCluster(DaskCluster):
             if started >= needed or is_settled(view, wanted, needed, started):
                 return
             if time.monotonic() > deadline:
-                raise self._too_late(f"{needed} workers", reported)
+                raise self._too_late(f"{needed} workers", reported, view)
             await asyncio.sleep(0.05)
 
     def _show(self, view: ClusterView) -> None:
@@ -124,8 +125,9 @@ class WaitingCluster(DaskCluster):
         else:
             print(log, file=sys.stderr)
 
-    def _too_late(self, what: str, reported: str) -> ClusterTimeoutError:
-        return ClusterTimeoutError(f"Cluster {self.number} did not have {what} in time: {reported}.", code="TIMEOUT")
+    def _too_late(self, what: str, reported: str, view: ClusterView) -> ClusterTimeoutError:
+        message = f"Cluster {self.number} did not have {what} in time: {reported}.{failures(view)}"
+        return ClusterTimeoutError(message, code="TIMEOUT", hint=None if view["failures"] else _SLOW_START)
 
 
 def _seconds_of_wait(timeout: Any) -> float:

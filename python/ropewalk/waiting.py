@@ -36,7 +36,8 @@ def check_alive(view: ClusterView) -> None:
         what = "is stopping" if view["status"] == "stopping" else "has ended"
         why = "." if reason is None else f": {reason['text']}"
         code = "STOPPED" if reason is None else reason["code"]
-        raise ClusterFailedError(f"Cluster {number} {what}{why}{_failures(view)}", code=code)
+        told = "" if reason is None else reason["text"]
+        raise ClusterFailedError(f"Cluster {number} {what}{why}{failures(view, told)}", code=code)
 
 
 def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> bool:
@@ -50,7 +51,7 @@ def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> boo
         message = f"Cluster {number} has {wanted} workers, fewer than {needed}."
         raise ClusterFailedError(message, code="NOT_ENOUGH_WORKERS", hint="Scale it first.")
     if dask["workersStarted"] == 0:
-        message = f"Cluster {number} has no worker: all {wanted} failed to start.{_failures(view)}"
+        message = f"Cluster {number} has no worker: all {wanted} failed to start.{failures(view)}"
         raise ClusterFailedError(message, code="NO_WORKERS")
     # The workers that the cluster has counted are connected, or connect in a moment.
     return started >= dask["workersStarted"]
@@ -68,5 +69,6 @@ def progress(view: ClusterView) -> str:
     return f"{dask['workersStarted']} of {dask['workersWanted']} workers{failed}"
 
 
-def _failures(view: ClusterView) -> str:
-    return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"])
+def failures(view: ClusterView, told: str = "") -> str:
+    """Those that `told` does not have already, a line each."""
+    return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"] if one["text"] not in told)

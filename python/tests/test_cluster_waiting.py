@@ -31,6 +31,22 @@ def test_a_timeout_with_too_few_workers_shuts_the_cluster_down(start: Start, api
     assert len(api.sent("/stop")) == 1
 
 
+def test_a_timeout_names_the_failures_of_the_instances(start: Start, api: StandIn) -> None:
+    api.workers_come = False
+    api.outcome = {"failures": [{"code": "WORKER_FAILED", "text": "TypeError: 'nthread'", "count": 2}]}
+    with pytest.raises(TimeoutError, match="0 of 2 workers.\n  2 x WORKER_FAILED: TypeError: 'nthread'"):
+        start(timeout=3, shutdown_on_close=False, package_sync=False)
+
+
+def test_a_failed_start_says_each_failure_once(start: Start, api: StandIn) -> None:
+    failures = [{"code": "WORKER_FAILED", "text": "TypeError: 'nthread'", "count": 2}]
+    reason = {"code": "START_FAILED", "text": "no worker could be started; 2 x WORKER_FAILED: TypeError: 'nthread'"}
+    api.outcome = {"status": "error", "reason": reason, "failures": failures}
+    with pytest.raises(ropewalk.ClusterFailedError) as caught:
+        start(wait_for_workers=True)
+    assert str(caught.value).count("nthread") == 1
+
+
 def test_a_failed_start_raises_the_grouped_reasons(start: Start, api: StandIn) -> None:
     api.outcome = {
         "status": "error",

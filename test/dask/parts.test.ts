@@ -12,8 +12,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { describeEnd, noteLine } from '../../agent/dask/exit-reason.ts';
-import type { Clues } from '../../agent/dask/exit-reason.ts';
+import { describeEnd, noClues, noteLine } from '../../agent/dask/exit-reason.ts';
 import { readPreload } from '../../agent/dask/scheduler/preload.ts';
 import { schedulerProcess, workerProcess } from '../../agent/dask/commands.ts';
 import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/commands.ts';
@@ -130,7 +129,7 @@ describe('command lines', () => {
 
 describe('the reason of an end', () => {
   const end = (exitCode: number | null, signal: string | null, lines: string[], endedByUs = false) => {
-    const clues: Clues = { registered: 0, daskReason: null, lastLine: null, endedByUs };
+    const clues = { ...noClues(), endedByUs };
     for (const line of lines) noteLine(clues, line);
     return describeEnd({ exitCode, signal, clues });
   };
@@ -154,6 +153,38 @@ describe('the reason of an end', () => {
     expect(end(null, 'SIGKILL', [])).toMatchObject({ code: 'SIGNAL', signal: 'SIGKILL' });
     expect(end(3, null, ['...'])).toMatchObject({ code: 'PRELOAD' });
     expect(end(0, null, ['x'], true)).toMatchObject({ code: 'ENDED' });
+  });
+
+  it('names what an exception was raised from: "Nanny failed to start" says nothing', () => {
+    const chained = [
+      'Traceback (most recent call last):',
+      '  File "distributed/worker.py", line 704, in __init__',
+      "TypeError: Server.__init__() got an unexpected keyword argument 'nthread'",
+      '',
+      'The above exception was the direct cause of the following exception:',
+      '',
+      'Traceback (most recent call last):',
+      '  File "distributed/core.py", line 517, in start',
+      'RuntimeError: Nanny failed to start.',
+    ];
+    expect(end(1, null, chained).text).toBe(
+      'it ended by itself with exit code 1. The last it said: RuntimeError: Nanny failed to start. ' +
+        "The cause: TypeError: Server.__init__() got an unexpected keyword argument 'nthread'",
+    );
+    const later = [
+      'x - distributed.nanny - INFO - Closing',
+      'Traceback (most recent call last):',
+      '  x',
+      'KeyError: 3',
+    ];
+    expect(end(1, null, [...chained, ...later]).text).toBe(
+      'it ended by itself with exit code 1. The last it said: KeyError: 3',
+    );
+  });
+
+  it('does not quote a line about usual work', () => {
+    const usual = "2026-11-23 14:26:08,298 - distributed.worker - INFO - Run out-of-band function 'getpid'";
+    expect(end(null, 'SIGKILL', [usual]).text).toBe('it was ended by SIGKILL from outside');
   });
 });
 

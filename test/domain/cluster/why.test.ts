@@ -32,6 +32,19 @@ const needing = (adaptiveTarget: number | null, workersWanted: number): Partial<
     report: { tasks: dask.report?.tasks ?? never(), clients: 1, adaptiveTarget },
   },
 });
+const lacking = (noWorker: number, workersStarted: number): Partial<ClusterFacts> => ({
+  dask: {
+    ...dask,
+    workersStarted,
+    report: {
+      ...{ clients: 1, adaptiveTarget: null },
+      tasks: { processing: 1, waiting: 0, memory: 0, erred: 0, noWorker },
+    },
+  },
+});
+const readyText = 'The cluster is ready: 1 task is processing, 0 wait, 1 client connected.';
+const oneLacks =
+  '1 task has no worker that may run it: none of 2 has the resources that were asked for (worker_options), or is one of the workers that were named.';
 const never = (): never => {
   throw new Error('the scheduler has reported');
 };
@@ -64,6 +77,8 @@ describe('why a cluster runs or waits', () => {
       { dask: { ...dask, report: null } },
       'The cluster is ready; its scheduler has not reported its load yet.',
     ],
+    ['a task that no worker may run', lacking(1, 2), `${readyText} ${oneLacks}`],
+    ['tasks while no worker is there', lacking(3, 0), `${readyText} 3 tasks have no worker: none has started.`],
     ["a job's", { job: 7, dask: null }, 'The cluster runs the tasks of job 7, and ends with it.'],
   ])('%s', (_, change, text) => {
     expect(texts('state', change)).toEqual([text]);
@@ -73,6 +88,22 @@ describe('why a cluster runs or waits', () => {
     const reason = { code: 'STARTING', text: 'Admitted; it starts soon.', atMs: at('10:00:00') };
     expect(texts('state', { status: 'pending', reason }).at(-1)).toBe('Admitted; it starts soon.');
     expect(texts('end', { status: 'pending', reason })).toEqual([]);
+  });
+});
+
+describe('why a cluster ended', () => {
+  const failures = [{ code: 'WORKER_FAILED', text: 'TypeError: nthread', count: 3, lastAtMs: at('10:02:00') }];
+  const ended = (text: string): Partial<ClusterFacts> => ({
+    ...{ status: 'stopped', failures, endedAtMs: at('10:40:00') },
+    reason: { code: 'STOPPED', text, atMs: at('10:40:00') },
+  });
+
+  it('says what its instances failed with when a user stopped it, and not twice', () => {
+    expect(explain(ended('Stopped by ada.')).map(({ text }) => text)).toEqual([
+      'The cluster ended at 2026-11-22 10:40:00 UTC: Stopped by ada.',
+      'The most frequent failure of its instances, 3 times, is WORKER_FAILED: TypeError: nthread.',
+    ]);
+    expect(explain(ended('no worker could be started: TypeError: nthread'))).toHaveLength(1);
   });
 });
 
