@@ -54,9 +54,11 @@ export async function resolveMachines(
   const { region } = place;
   const offers = await place.offers();
   const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
-  if (region === null)
-    return { ...found, instanceVcpus: 1, headVcpus: 1, hasGpus: wantsGpus(input), warnings: hostWarnings(input) };
   const tags = readTags(input.tags ?? {});
+  if (region === null) {
+    checkValues(input);
+    return { ...found, instanceVcpus: 1, headVcpus: 1, hasGpus: wantsGpus(input), warnings: hostWarnings(input) };
+  }
   const zones = zonesOf(place, input.zone, input.useBestZone ?? true);
   const policy = input.spotPolicy ?? 'on-demand';
   const choose = (requirements: RequirementsInput, prefix: string, market: Market): ChosenType[] =>
@@ -109,6 +111,14 @@ export async function resolveMachines(
     hasGpus: needsDriver,
     warnings: [],
   };
+}
+
+/** What has no effect on a host is refused there too when no provider could read it: the program may run on a cloud next. */
+function checkValues(input: MachinesInput): void {
+  parseRequirements(input.worker, input.workerPrefix);
+  if (input.head !== input.worker) parseRequirements(input.head, 'scheduler');
+  disksOf(input, defaultDiskGib);
+  waitOf(input.waitForCapacity);
 }
 
 /** A host takes no requirements: that GPUs were asked for says that its owner expects some. */

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from ropewalk.amounts import check_wait, worker_count
 from ropewalk.client_api import ClientApi
 from ropewalk.cluster_use import ClusterUse
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S
@@ -17,7 +18,7 @@ from ropewalk.dask_config import config_variables
 from ropewalk.defaults import configurable
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.log_records import log_to_stderr
-from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown, worker_count
+from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown
 from ropewalk.other_arguments import OTHER_ARGUMENTS, refuse_others
 from ropewalk.panel import ClusterWidget, choose_widget
 from ropewalk.package_sync.options import FailOn, read_options
@@ -25,7 +26,7 @@ from ropewalk.private_envs import check_envs
 from ropewalk.remote import Remote
 from ropewalk.software import make_software
 from ropewalk.versions import matching_requirements
-from ropewalk.waiting import DEFAULT_AMOUNT, WorkerAmount, check_amount
+from ropewalk.waiting import DEFAULT_AMOUNT, WorkerAmount
 from ropewalk.workspaces import workspace_name
 
 if TYPE_CHECKING:
@@ -186,12 +187,13 @@ class Cluster(ClusterUse):
         api = ClientApi(config)
         remote = Remote(api, workspace_name(workspace, account))
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
-        check_amount(amount)
+        workers = worker_count(n_workers)
+        check_wait(amount, workers)
         forwards_credentials, credentials_duration_s = wants_credentials(credentials, credentials_duration_seconds)
         keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")
         body = _body(
             name=name,
-            workers=worker_count(n_workers),
+            workers=workers,
             software=(
                 None
                 if options is not None or is_chosen

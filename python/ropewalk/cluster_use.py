@@ -15,6 +15,7 @@ from typing import Any
 from distributed.core import Status
 from distributed.utils import Log, Logs
 
+from ropewalk.amounts import check_scale
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
 from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
@@ -37,7 +38,7 @@ class ClusterUse(ClusterLifecycle):
 
     def scale(self, n: int) -> Any:
         """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first."""
-        return self._act(self._scale, n)
+        return self._act(self._scale, check_scale(n))
 
     def adapt(
         self,
@@ -90,7 +91,7 @@ class ClusterUse(ClusterLifecycle):
 
     async def scale_up(self, n: int, reason: str | None = None) -> None:
         """Scales up to `n` workers, not by `n`."""
-        if n > dask_of(await self._remote.view())["workersWanted"]:
+        if check_scale(n, "scale_up") > dask_of(await self._remote.view())["workersWanted"]:
             await self._scale(n)
 
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:

@@ -4,9 +4,10 @@ type are refused here, by the name of the argument."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, TypedDict, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
+from ropewalk.amounts import is_count, read_cpu, read_memory
 from ropewalk.backend_options import read_backend_options
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.own_address import resolve_me
@@ -82,8 +83,8 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         given = _together(given, name, {name: value}, "backend_options")
     read: dict[str, Any] = {
         "workerVmTypes": _types(given, "worker_vm_types"),
-        "workerCpu": _cpu(given, "worker_cpu"),
-        "workerMemory": _memory(given, "worker_memory"),
+        "workerCpu": read_cpu(given, "worker_cpu"),
+        "workerMemory": read_memory(given, "worker_memory"),
         "workerGpu": _gpu(given, "worker_gpu"),
         "workerGpuType": _text(given, "worker_gpu_type"),
         "workerDiskSize": _disk(given, "worker_disk_size"),
@@ -91,8 +92,8 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "schedulerDiskSize": _disk(given, "scheduler_disk_size"),
         "schedulerGpu": _flag(given, "scheduler_gpu"),
         "schedulerVmTypes": _types(given, "scheduler_vm_types"),
-        "schedulerCpu": _cpu(given, "scheduler_cpu"),
-        "schedulerMemory": _memory(given, "scheduler_memory"),
+        "schedulerCpu": read_cpu(given, "scheduler_cpu"),
+        "schedulerMemory": read_memory(given, "scheduler_memory"),
         "schedulerPort": _port(given, "scheduler_port"),
         "openPorts": _open_ports(given, "open_ports"),
         "useSchedulerPublicIp": _flag(given, "use_scheduler_public_ip"),
@@ -107,8 +108,8 @@ def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     read: dict[str, Any] = {
         "vmTypes": _types(given, "vm_type"),
         "schedulerVmTypes": _types(given, "scheduler_vm_type"),
-        "cpu": _cpu(given, "cpu"),
-        "memory": _memory(given, "memory"),
+        "cpu": read_cpu(given, "cpu"),
+        "memory": read_memory(given, "memory"),
         "gpu": _gpu(given, "gpu"),
         "diskSize": _disk(given, "disk_size"),
         **_place(given),
@@ -158,33 +159,6 @@ def _types(given: Mapping[str, Any], name: str) -> list[str] | None:
     raise ValueError(f"{name} is {value!r}: give names of instance types, preferred ones first")
 
 
-def _cpu(given: Mapping[str, Any], name: str) -> int | list[int] | None:
-    read: int | list[int] | None = _one_or_range(given, name, _is_count, "4 or [2, 8]")
-    return read
-
-
-def _memory(given: Mapping[str, Any], name: str) -> str | list[str] | None:
-    read: str | list[str] | None = _one_or_range(given, name, _is_text, '"16 GiB" or ["8 GiB", "32 GiB"]')
-    return read
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _one_or_range(given: Mapping[str, Any], name: str, is_amount: Callable[[object], bool], example: str) -> Any:
-    value = given.get(name)
-    if value is None or is_amount(value):
-        return value
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_amount, value)):
-        return [*value]
-    raise ValueError(f"{name} is {value!r}: write it like {example}")
-
-
 def _gpu(given: Mapping[str, Any], name: str) -> int | bool | None:
     value = given.get(name)
     if value is None or (isinstance(value, int) and value >= 0):
@@ -203,7 +177,7 @@ def _disk(given: Mapping[str, Any], name: str) -> str | None:
 
 def _throughput(given: Mapping[str, Any], name: str) -> int | None:
     value = given.get(name)
-    if value is None or (_is_count(value) and value > 0):
+    if value is None or (is_count(value) and value > 0):
         return value
     raise ValueError(f"{name} is {value!r}: give a number of MB/s, like 250")
 
@@ -240,7 +214,7 @@ def _sources(given: Mapping[str, Any], name: str) -> str | None:
 
 def _port(given: Mapping[str, Any], name: str) -> int | None:
     value = given.get(name)
-    if value is None or (_is_count(value) and 1024 <= value <= 65_535):
+    if value is None or (is_count(value) and 1024 <= value <= 65_535):
         return value
     raise ValueError(f"{name} is {value!r}: give a port from 1024 to 65535")
 
@@ -249,7 +223,7 @@ def _open_ports(given: Mapping[str, Any], name: str) -> dict[str, str] | None:
     value = given.get(name)
     if value is None:
         return None
-    if isinstance(value, Mapping) and all(_is_count(port) and isinstance(sources, str) for port, sources in value.items()):
+    if isinstance(value, Mapping) and all(is_count(port) and isinstance(sources, str) for port, sources in value.items()):
         return {str(port): resolve_me(sources, name) for port, sources in value.items()}
     raise ValueError(f'{name} is {value!r}: write it like {{9000: "203.0.113.0/24"}}')
 
@@ -259,14 +233,6 @@ def _flag(given: Mapping[str, Any], name: str) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     raise TypeError(f"{name} is {value!r}: give True or False")
-
-
-def worker_count(n_workers: int | Sequence[int] | None) -> int | list[int] | None:
-    if n_workers is None or (_is_count(n_workers) and cast(int, n_workers) >= 0):
-        return cast("int | None", n_workers)
-    if isinstance(n_workers, (list, tuple)) and len(n_workers) == 2 and all(map(_is_count, n_workers)):
-        return [*n_workers]
-    raise ValueError(f"n_workers is {n_workers!r}: give a number of workers, or a range like [4, 20]")
 
 
 def refuse_unknown(arguments: Collection[str], known: Collection[str]) -> None:

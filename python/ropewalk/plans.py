@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from ropewalk.amounts import worker_count
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 from ropewalk.defaults import with_defaults
-from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, worker_count
+from ropewalk.errors import RopewalkError
+from ropewalk.field_names import in_arguments
+from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields
 from ropewalk.views import Plan, PlanPrice
 
 if TYPE_CHECKING:
@@ -33,7 +36,10 @@ def plan_cluster(
     given = with_defaults({"n_workers": n_workers, **machines}, {"n_workers", *CLUSTER_MACHINES})
     workers = worker_count(given.pop("n_workers", None))
     body = {**({} if workers is None else {"workers": workers}), **cluster_fields(given)}
-    return cast(Plan, ClientApi(load_config(api_url, token)).request("POST", "/v1/plans/clusters", body))
+    try:
+        return cast(Plan, ClientApi(load_config(api_url, token)).request("POST", "/v1/plans/clusters", body))
+    except RopewalkError as error:
+        raise in_arguments(error) from None
 
 
 def price_range(price: PlanPrice) -> str:

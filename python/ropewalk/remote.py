@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
+from ropewalk.field_names import as_arguments, in_arguments
 from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine, Why
 from ropewalk.workspaces import refuse_other
 
@@ -56,12 +57,13 @@ class Remote:
             return {**created, "existing": False}
         except RopewalkError as error:
             if error.code != "NAME_TAKEN" or "name" not in body:
-                raise
+                raise in_arguments(error) from None
         return await self._create({**body, "getOrCreate": True}, until)
 
     async def _create(self, body: dict[str, Any], until: float) -> Created:
         key = str(uuid.uuid4())
-        return cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key, until=until))
+        created = cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key, until=until))
+        return {**created, "warnings": [as_arguments(warning) for warning in created["warnings"]]}
 
     async def view(self, until: float = math.inf) -> ClusterView:
         view = cast(ClusterView, await self.api.get(self._path(), until=until))

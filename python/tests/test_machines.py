@@ -186,3 +186,49 @@ def test_invalid_machine_arguments_are_refused_by_name(api: StandIn, machines: A
     with pytest.raises((TypeError, ValueError)):
         ropewalk.Cluster(api_url=api.url, token=TOKEN, **machines)
     assert api.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"worker_memory": "lots"}, "worker_memory is 'lots': write it like"),
+        ({"worker_memory": ["4GiB", "2GiB"]}, "worker_memory is .*: give the smaller end of the range first"),
+        ({"worker_cpu": [8, 2]}, "worker_cpu is .*: give the smaller end of the range first"),
+        ({"n_workers": [10, 2]}, "n_workers is .*: give the smaller number first"),
+        ({"n_workers": [0, 0]}, "at least one worker"),
+        ({"n_workers": 2, "wait_for_workers": 9}, "wait_for_workers is 9, and n_workers is 2: so many workers never come"),
+        ({"n_workers": [1, 4], "wait_for_workers": 5}, "so many workers never come"),
+    ],
+)
+def test_wrong_amounts_are_refused_before_anything_is_sent(
+    start: Start, api: StandIn, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        start(**arguments)
+    assert api.requests == []
+
+
+def test_errors_and_notes_of_the_server_name_the_arguments(start: Start, api: StandIn, capsys: Any) -> None:
+    body = {
+        "code": "VALIDATION",
+        "field": "schedulerOptions.idle_timeout",
+        "message": "schedulerOptions.idle_timeout: Ropewalk sets it itself.",
+        "hint": "Use idleTimeout in its place.",
+        "requestId": "req_test",
+    }
+    api.faults.append(("POST", "/v1/clusters", 422, {"error": body}, {}))
+    with pytest.raises(ropewalk.RopewalkError) as caught:
+        start(package_sync=False)
+    assert str(caught.value).startswith("scheduler_options.idle_timeout: Ropewalk sets it itself. Use idle_timeout in its place.")
+    assert caught.value.field == "schedulerOptions.idle_timeout"
+    api.extra = {"warnings": ["workerMemory, workerVmTypes have no effect here: this provider runs everything on one machine."]}
+    start(quiet=False, show_widget=False, n_workers=1, wait_for_workers=False, package_sync=False)
+    assert "Note: worker_memory, worker_vm_types have no effect here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [2.5, None, -1, True, "3"])
+def test_scale_refuses_what_is_no_number_of_workers(start: Start, api: StandIn, wrong: Any) -> None:
+    cluster = start(n_workers=1, wait_for_workers=False, package_sync=False)
+    with pytest.raises(ValueError, match=r"scale\(.*\): give a whole number of workers, 0 or more"):
+        cluster.scale(wrong)
+    assert api.sent("/scale") == []

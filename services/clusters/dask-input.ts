@@ -20,10 +20,15 @@ function checkClass(name: string | undefined, field: string): void {
   throw invalid(field, 'it is not the name of a Python class', 'Write it with its module: "dask_cuda.CUDAWorker".');
 }
 
+/** Fields of the request with the same purpose. */
+const insteadOf: Readonly<Record<string, string>> = { idle_timeout: 'idleTimeout', port: 'schedulerPort' };
+
 function checkOptions(options: Record<string, unknown>, field: string, reserved: readonly string[]): void {
   const used = reservedOption(options, reserved);
   if (used === null) return;
-  throw invalid(`${field}.${used}`, 'Ropewalk sets it itself', `Remove ${used} from ${field}.`);
+  const instead = field === 'schedulerOptions' ? insteadOf[used] : undefined;
+  const hint = instead === undefined ? `Remove ${used} from ${field}.` : `Use ${instead} in its place.`;
+  throw invalid(`${field}.${used}`, 'Ropewalk sets it itself', hint);
 }
 
 const invalid = (field: string, why: string, hint: string) =>

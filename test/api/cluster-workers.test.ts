@@ -33,3 +33,16 @@ it('has the default range end at the cores of the machine, at both ends', async 
   const { dask } = await (await api.call('GET', `/v1/clusters/${number}`)).json();
   expect(dask).toMatchObject({ workersWanted: 2, adaptive: { minimum: 2, maximum: 2 } });
 });
+
+it.each([
+  [{ workerMemory: 'lots' }, 'workerMemory'],
+  [{ workerMemory: ['4 GiB', '2 GiB'] }, 'workerMemory'],
+  [{ schedulerCpu: [8, 2] }, 'schedulerCpu'],
+  [{ workerDiskSize: 'big' }, 'workerDiskSize'],
+  [{ schedulerOptions: { idle_timeout: '5m' } }, 'schedulerOptions.idle_timeout'],
+])('refuses on one machine what no provider could read: %j', async (body, field) => {
+  const api = await createTestApi();
+  const reply = await api.call('POST', '/v1/clusters', { body });
+  expect([reply.status, (await reply.json()).error]).toMatchObject([422, { code: 'VALIDATION', field }]);
+  expect(await api.usage()).toMatchObject({ running: 0 });
+});

@@ -1,0 +1,68 @@
+"""Numbers of workers, CPUs and bytes, each as one value or as a range. Pure; ValueError names the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from dask.utils import parse_bytes
+
+from ropewalk.waiting import WorkerAmount, check_amount
+
+
+def read_cpu(given: Mapping[str, Any], name: str) -> int | list[int] | None:
+    read: int | list[int] | None = _one_or_range(given.get(name), name, is_count, "4 or [2, 8]", int)
+    return read
+
+
+def read_memory(given: Mapping[str, Any], name: str) -> str | list[str] | None:
+    read: str | list[str] | None = _one_or_range(given.get(name), name, _is_size, '"16 GiB" or ["8 GiB", "32 GiB"]', parse_bytes)
+    return read
+
+
+def worker_count(n_workers: int | Sequence[int] | None) -> int | list[int] | None:
+    if n_workers is None or (is_count(n_workers) and cast(int, n_workers) >= 0):
+        return cast("int | None", n_workers)
+    if isinstance(n_workers, (list, tuple)) and len(n_workers) == 2 and all(map(is_count, n_workers)):
+        first, last = n_workers
+        if not 0 <= first <= last or last == 0:
+            raise ValueError(f"n_workers is {n_workers!r}: give the smaller number first, and at least one worker, as in [4, 20]")
+        return [first, last]
+    raise ValueError(f"n_workers is {n_workers!r}: give a number of workers, or a range like [4, 20]")
+
+
+def check_scale(n: object, method: str = "scale") -> int:
+    if is_count(n) and cast(int, n) >= 0:
+        return cast(int, n)
+    raise ValueError(f"{method}({n!r}): give a whole number of workers, 0 or more")
+
+
+def check_wait(wait_for_workers: WorkerAmount, workers: int | list[int] | None) -> None:
+    """Raises ValueError for an amount that is none, or more workers than there can be."""
+    check_amount(wait_for_workers)
+    most = workers[-1] if isinstance(workers, list) else workers
+    if most is not None and is_count(wait_for_workers) and wait_for_workers > most:
+        raise ValueError(f"wait_for_workers is {wait_for_workers}, and n_workers is {workers}: so many workers never come")
+
+
+def is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_size(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        return float(parse_bytes(value)) > 0
+    except ValueError:
+        return False
+
+
+def _one_or_range(value: Any, name: str, is_amount: Callable[[object], bool], example: str, size: Callable[[Any], float]) -> Any:
+    if value is None or is_amount(value):
+        return value
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(is_amount, value)):
+        raise ValueError(f"{name} is {value!r}: write it like {example}")
+    if size(value[0]) > size(value[1]):
+        raise ValueError(f"{name} is {value!r}: give the smaller end of the range first")
+    return [*value]
