@@ -189,8 +189,8 @@ export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
 
 /** That a user stopped a cluster whose instances failed is rarely the whole reason. */
 function explainFailuresBeforeEnd({ reason, failures }: ClusterFacts): WhySentence[] {
-  const isTold = failures.some(({ text }) => reason?.text.includes(text));
-  return isTold ? [] : explainFailedInstances(failures);
+  const isNamed = failures.some(({ text }) => reason?.text.includes(text));
+  return isNamed ? [] : explainFailedInstances(failures);
 }
 
 /** Workers that were given up, and what their instances ended with. */

@@ -249,6 +249,7 @@ class Cluster(ClusterUse):
             forwards_credentials=forwards_credentials and not is_own_choice(environ or {}),
             credentials_duration_s=credentials_duration_s,
             software=None if options is None else lambda say, until: make_software(api, options, say, until),
+            synced=options,
         )
 
 

@@ -15,9 +15,13 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError
 from ropewalk.log_records import logger
+from ropewalk.package_sync.options import PackageSyncOptions
 from ropewalk.panel import ClusterWidget
+from ropewalk.plans import price_range
+from ropewalk.program import warn_program
 from ropewalk.remote import Remote
-from ropewalk.views import ClusterView, DaskView
+from ropewalk.reuse import differences
+from ropewalk.views import ClusterView, Created, DaskView
 from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_settled, progress
 
 DEFAULT_TIMEOUT_S = 600.0
@@ -32,6 +36,8 @@ class WaitingCluster(DaskCluster):
     _logs_records = False
     #: Shows the start; None for lines of text, and after the start.
     _start_widget: ClusterWidget | None = None
+    #: For the caller, when the start is complete: the event loop's thread knows no line of the program.
+    _warnings: list[str]
     #: A requested number of workers, and the time of the request.
     _requested: tuple[int, float] | None
 
@@ -88,6 +94,32 @@ class WaitingCluster(DaskCluster):
             if time.monotonic() > deadline:
                 raise self._too_late(f"{needed} workers", reported, view)
             await asyncio.sleep(0.05)
+
+    def _report_found(self, created: Created, existed: bool) -> None:
+        self._log(f"{'Using' if existed else 'Created'} cluster {self.number} ({created['name']})")
+        for warning in created["warnings"]:
+            self._log(f"Note: {warning}")
+        if (price := created.get("pricePerHour")) is not None:
+            self._log(f"It costs {price_range(price)} per hour while all its instances run")
+
+    async def _report_differences(self, options: PackageSyncOptions | None) -> None:
+        """The user's code does not get into a cluster that exists: without this line, the first sign is a ModuleNotFoundError."""
+        if options is None:
+            return
+        differ = await differences(self.scheduler_comm, options)
+        if differ is not None:
+            text = f"Cluster {self.number} keeps the environment that it was started with, and yours differs: {differ}."
+            self._log(f"{text} Code that needs yours fails there: take another name, or shut the cluster down first.")
+
+    def _warn(self, text: str) -> None:
+        self._warnings.append(text)
+        if self.called_from_running_loop:
+            self._warn_caller()
+
+    def _warn_caller(self) -> None:
+        texts, self._warnings = self._warnings, []
+        for text in texts:
+            warn_program(text)
 
     def _show(self, view: ClusterView) -> None:
         if self._start_widget is None:

@@ -6,9 +6,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import math
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -17,12 +15,13 @@ from distributed import Security, rpc
 from distributed.core import Status
 from distributed.objects import SchedulerInfo
 
-from ropewalk.cluster_waits import WaitingCluster, dask_of
+from ropewalk.cluster_waits import dask_of
 from ropewalk.credentials import ForwardedCredentials
 from ropewalk.errors import ClusterEndedError, RopewalkError
 from ropewalk.following import Follower, Scheduler, ask_before_reconnect, clients_of, end_client
+from ropewalk.keepalives import KeptCluster
 from ropewalk.log_records import logger
-from ropewalk.plans import price_range
+from ropewalk.package_sync.options import PackageSyncOptions
 from ropewalk.private_envs import send_envs
 from ropewalk.remote import Remote
 from ropewalk.security import make_security
@@ -35,10 +34,8 @@ if TYPE_CHECKING:
 #: Makes the field `software` of the request; blocks. Gets a function for lines to the user, and a deadline (time.monotonic).
 MakeSoftware = Callable[[Callable[[str], None], float], dict[str, Any]]
 
-KEEPALIVE_EVERY_S = 30.0
 
-
-class ClusterLifecycle(WaitingCluster):
+class ClusterLifecycle(KeptCluster):
     _open: ClassVar[weakref.WeakSet[ClusterLifecycle]] = weakref.WeakSet()
 
     def __init__(
@@ -54,12 +51,13 @@ class ClusterLifecycle(WaitingCluster):
         quiet: bool,
         loop: Any,
         software: MakeSoftware | None = None,
+        synced: PackageSyncOptions | None = None,
         forwards_credentials: bool = False,
         credentials_duration_s: int | None = None,
     ) -> None:
         self._remote = remote
         self._body = body
-        self._software = software
+        self._software, self._synced = software, synced
         self._amount = amount
         self._timeout_s = timeout_s
         self._keepalive_s = keepalive_s
@@ -67,8 +65,8 @@ class ClusterLifecycle(WaitingCluster):
         self.security: Security | None = None
         # Until the server has reported a new cluster: an existing cluster is not stopped.
         self._existed = True
-        self._requested = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._requested, self._warnings = None, []
+        self._keeping = None
         self._ending: asyncio.Task[None] | None = None
         self._follower = Follower(remote, on_end=self._ended_by_server)
         self._following: asyncio.Task[None] | None = None
@@ -90,6 +88,7 @@ class ClusterLifecycle(WaitingCluster):
                 self.sync(self._give_up, callback_timeout=15)
             self._loop_runner.stop()
             raise
+        self._warn_caller()
 
     @property
     def status(self) -> Status:
@@ -128,17 +127,15 @@ class ClusterLifecycle(WaitingCluster):
         if self._forwards_credentials:
             self._aws.read_ahead()
         await self._remote.check_workspace(deadline)
-        if self._software is not None:
-            self._body["software"] = await asyncio.to_thread(self._software, self._log, deadline)
-        created = await self._remote.find_or_create(self._body, deadline)
+        created = await self._remote.find(self._body.get("name"), deadline)
+        if created is None:
+            if self._software is not None:
+                self._body["software"] = await asyncio.to_thread(self._software, self._log, deadline)
+            created = await self._remote.find_or_create(self._body, deadline)
         self.name, self._existed = created["name"], created["existing"]
         if self.shutdown_on_close is None:
             self.shutdown_on_close = not self._existed
-        self._log(f"{'Using' if self._existed else 'Created'} cluster {self.number} ({self.name})")
-        for warning in created["warnings"]:
-            self._log(f"Note: {warning}")
-        if (price := created.get("pricePerHour")) is not None:
-            self._log(f"It costs {price_range(price)} per hour while all its instances run")
+        self._report_found(created, self._existed)
         workers = self._body.get("workers")
         if not self._existed and isinstance(workers, int):
             self._requested = (workers, time.monotonic())
@@ -148,6 +145,8 @@ class ClusterLifecycle(WaitingCluster):
             self._log(f"It has {wanted} workers, not {workers}: use scale to change that.")
         self._is_adaptive = dask_of(view)["adaptive"] is not None
         await self._connect(deadline)
+        if self._existed:
+            await self._report_differences(self._synced)
         if self._keepalive_s is not None:
             await self._set_keepalive(self._keepalive_s, deadline)
         await self._forward_credentials(view["user"], deadline)
@@ -186,7 +185,7 @@ class ClusterLifecycle(WaitingCluster):
                 hint="Check that the cluster has not ended, and that no firewall blocks the address.",
             ) from error
         if mismatch is not None:
-            warnings.warn(mismatch, stacklevel=2)
+            self._warn(mismatch)
         self._following = asyncio.ensure_future(self._follower.follow(self._watching(), self._scheduler(), self._rejoin))
 
     def _watching(self) -> asyncio.Task[Any]:
@@ -219,28 +218,6 @@ class ClusterLifecycle(WaitingCluster):
                 await end_client(client, error)
         self._following = None
         await self._end(stop=False)
-
-    async def _set_keepalive(self, seconds: float, until: float = math.inf) -> None:
-        self._keepalive_s = seconds
-        await self._remote.keepalive(seconds, until)
-        if self._keeping is not None:
-            self._keeping.cancel()
-        self._keeping = asyncio.ensure_future(self._keep_alive(seconds))
-
-    async def _keep_alive(self, seconds: float) -> None:
-        is_failing = False
-        while True:
-            await asyncio.sleep(min(KEEPALIVE_EVERY_S, seconds / 3))
-            try:
-                await self._remote.keepalive(seconds)
-                is_failing = False
-            except RopewalkError as error:
-                if error.code in ("CONFLICT", "NOT_FOUND"):
-                    logger.info("Cluster %s has ended: keepalives stop.", self.number)
-                    return
-                if not is_failing:
-                    logger.warning("Cluster %s can end, because a keepalive failed: %s", self.number, error)
-                is_failing = True
 
     async def _shutdown(self) -> None:
         before, self.status = self.status, self._status_while_ending()

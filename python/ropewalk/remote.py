@@ -36,6 +36,17 @@ class Remote:
         """Whose token this is."""
         return str((await self.api.get("/v1/whoami", until=until))["user"])
 
+    async def find(self, name: str | None, until: float) -> Created | None:
+        """The open cluster of that name that a program can use."""
+        if name is None:
+            return None
+        page = await self.api.get(f"/v1/clusters?name={quote(name, safe='')}&open=true", until=until)
+        for one in page["items"]:
+            if one["job"] is None and one["status"] not in _ENDING:
+                self.number = one["number"]
+                return {"number": one["number"], "name": one["name"], "existing": True, "warnings": []}
+        return None
+
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
         """`existing` is true when an open cluster of that name existed before."""
         while True:

@@ -36,8 +36,8 @@ def check_alive(view: ClusterView) -> None:
         what = "is stopping" if view["status"] == "stopping" else "has ended"
         why = "." if reason is None else f": {reason['text']}"
         code = "STOPPED" if reason is None else reason["code"]
-        told = "" if reason is None else reason["text"]
-        raise ClusterFailedError(f"Cluster {number} {what}{why}{failures(view, told)}", code=code)
+        reported = "" if reason is None else reason["text"]
+        raise ClusterFailedError(f"Cluster {number} {what}{why}{failures(view, reported)}", code=code)
 
 
 def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> bool:
@@ -69,6 +69,6 @@ def progress(view: ClusterView) -> str:
     return f"{dask['workersStarted']} of {dask['workersWanted']} workers{failed}"
 
 
-def failures(view: ClusterView, told: str = "") -> str:
-    """Those that `told` does not have already, a line each."""
-    return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"] if one["text"] not in told)
+def failures(view: ClusterView, reported: str = "") -> str:
+    """Those that `reported` does not have already, a line each."""
+    return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"] if one["text"] not in reported)

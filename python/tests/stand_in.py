@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from distributed import LocalCluster, Security
 
@@ -114,6 +115,9 @@ class StandIn:
         if path.startswith("/v1/package-files/"):
             self.package_files[path.rpartition("/")[2]] = body
             return 204, b""
+        if path.startswith("/v1/clusters?"):
+            name = parse_qs(urlsplit(path).query).get("name", [None])[0]
+            return 200, {"items": [v for v in self.views.values() if v["name"] == name and v["status"] not in ("stopped", "error")], "next": None}
         if path == "/v1/clusters":
             return self.create(body, headers.get("idempotency-key", ""))
         number, _, verb = path.removeprefix("/v1/clusters/").partition("/")

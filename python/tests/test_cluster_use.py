@@ -11,7 +11,7 @@ from stand_in import TOKEN, StandIn, problem
 from support import Start, eventually
 
 import ropewalk
-from ropewalk import lifecycle
+from ropewalk import keepalives
 
 
 def test_scale_and_adapt(start: Start, api: StandIn) -> None:
@@ -59,7 +59,7 @@ def test_a_range_of_workers_is_adaptive_from_the_start(start: Start, api: StandI
 def test_keepalives_are_sent_while_it_is_open(
     start: Start, api: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
-    monkeypatch.setattr(lifecycle, "KEEPALIVE_EVERY_S", 0.05)
+    monkeypatch.setattr(keepalives, "KEEPALIVE_EVERY_S", 0.05)
     cluster = start(n_workers=1)
     assert api.sent("/keepalive") == []
     cluster.set_keepalive("5m")

@@ -33,6 +33,8 @@ _NEVER = frozenset({"pip", "uv"})
 EXCLUDED = 'sys_platform == "excluded"'
 #: Packages that exist for one other operating system only.
 _OF_OTHER_SYSTEMS = frozenset({"appnope", "macholib", "pypiwin32", "pywin32", "pywin32-ctypes", "pywinpty", "win32-setctime", "wmi"})
+#: Of which a cluster has its own version, or none.
+UNCOMPARED = _NEVER | OWN | _OF_OTHER_SYSTEMS | {"ropewalk", "setuptools", "wheel"}
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ const needing = (adaptiveTarget: number | null, workersWanted: number): Partial<
     report: { tasks: dask.report?.tasks ?? never(), clients: 1, adaptiveTarget },
   },
 });
-const lacking = (noWorker: number, workersStarted: number): Partial<ClusterFacts> => ({
+const withoutWorker = (noWorker: number, workersStarted: number): Partial<ClusterFacts> => ({
   dask: {
     ...dask,
     workersStarted,
@@ -43,7 +43,7 @@ const lacking = (noWorker: number, workersStarted: number): Partial<ClusterFacts
   },
 });
 const readyText = 'The cluster is ready: 1 task is processing, 0 wait, 1 client connected.';
-const oneLacks =
+const oneHasNone =
   '1 task has no worker that may run it: none of 2 has the resources that were asked for (worker_options), or is one of the workers that were named.';
 const never = (): never => {
   throw new Error('the scheduler has reported');
@@ -77,8 +77,8 @@ describe('why a cluster runs or waits', () => {
       { dask: { ...dask, report: null } },
       'The cluster is ready; its scheduler has not reported its load yet.',
     ],
-    ['a task that no worker may run', lacking(1, 2), `${readyText} ${oneLacks}`],
-    ['tasks while no worker is there', lacking(3, 0), `${readyText} 3 tasks have no worker: none has started.`],
+    ['a task that no worker may run', withoutWorker(1, 2), `${readyText} ${oneHasNone}`],
+    ['tasks while no worker is there', withoutWorker(3, 0), `${readyText} 3 tasks have no worker: none has started.`],
     ["a job's", { job: 7, dask: null }, 'The cluster runs the tasks of job 7, and ends with it.'],
   ])('%s', (_, change, text) => {
     expect(texts('state', change)).toEqual([text]);
