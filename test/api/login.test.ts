@@ -122,7 +122,8 @@ describe('device login', () => {
     expect(() => rates.begin(here)).toThrow('Too many logins were begun from here.');
     for (let n = 0; n < maxSignInsOfAddress; n += 1) rates.finish(here);
     expect(() => rates.finish(here)).toThrow('Too many people have signed in from here.');
-    for (const allowed of [rates.begin, rates.finish]) expect(() => allowed('198.51.100.1')).not.toThrow();
+    expect(() => rates.begin('198.51.100.1')).not.toThrow();
+    expect(() => rates.finish('198.51.100.1')).not.toThrow();
   });
 
   it.each(['\u001b[2J', 'a\u202eb', 'a\u2066b', '\u200f', 'a\nb', '\u0000', '\u009b1m', '\ufeff'])(

@@ -1,7 +1,7 @@
 // One caller cannot use up what is others': bytes, depth, requests, open answers.
 import { describe, expect, it } from 'vitest';
 
-import { createTestApi, type TestApi } from '../api/support.ts';
+import { createTestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 
 const errorOf = async (response: Response) => (await response.json()).error;
