@@ -17,7 +17,8 @@ const calls = ['CreateFleet', 'CreateLaunchTemplate', 'TerminateInstances', 'Des
 const unseenMs = 10_000;
 
 export async function startAwsGround(options: GroundOptions): Promise<Ground> {
-  const { emulator, stack, stop } = await startEc2Stack(options);
+  const started = await startEc2Stack(options);
+  const { emulator, stack } = started;
   Object.assign(process.env, ec2Environment(emulator, ''));
   const marker = new RegExp(`(?:^|\\0)AWS_EC2_METADATA_SERVICE_ENDPOINT=${emulator.url}/imds/(i-[0-9a-f]+)`);
   return {
@@ -33,7 +34,7 @@ export async function startAwsGround(options: GroundOptions): Promise<Ground> {
     ownersOf: ownersFrom(emulator, ec2.tags),
     strike: (id) => emulator.send({ op: 'die', id }),
     cloud: cloudOf(emulator),
-    close: stop,
+    close: () => started.stop(),
   };
 }
 

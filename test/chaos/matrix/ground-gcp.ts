@@ -25,7 +25,8 @@ const unseenMs = 10_000;
 const marker = /(?:^|\0)ROPEWALK_INSTANCE(?:_DIR=[^\0]*\/|=)(rw-[0-9a-f]{10}-[0-9a-f]{10}-\d+)(?:\/instance)?(?:\0|$)/;
 
 export async function startGcpGround(options: GroundOptions): Promise<Ground> {
-  const { emulator, stack, stop } = await startGcpStack(options);
+  const started = await startGcpStack(options);
+  const { emulator, stack } = started;
   Object.assign(process.env, credentialsOf(emulator));
   return {
     stack,
@@ -48,6 +49,6 @@ export async function startGcpGround(options: GroundOptions): Promise<Ground> {
       beUnkind: (random) => weather(emulator, random, { calls, throttling }),
       injected: async () => (await emulator.counts()).injected,
     },
-    close: stop,
+    close: () => started.stop(),
   };
 }
