@@ -34,6 +34,7 @@ export function insertInstance(
   project.launch({
     ...{ name, zone, requestId: requestId ?? '', machineType, diskType: 'pd-standard', market: 'on-demand', labels },
     ...{ accelerator: null, metadata: {}, serviceAccount: null, networkTags: [], maxRunSeconds: null },
+    subnetwork: wanted.data.networkInterfaces[0]?.subnetwork.split('/').at(-1) ?? '',
     hasPublicIp: false,
   });
   const doneAtMs = project.clock.nowMs() + project.delays.pendingMs;

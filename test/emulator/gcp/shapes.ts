@@ -28,7 +28,7 @@ export function instanceOf(project: EmulatedProject, instance: Instance): object
         kind: 'compute#networkInterface',
         name: 'nic0',
         network: linkOf(project, 'global/networks/ropewalk'),
-        subnetwork: linkOf(project, `regions/${project.region}/subnetworks/ropewalk`),
+        subnetwork: linkOf(project, `regions/${project.region}/subnetworks/${instance.subnetwork}`),
         networkIP: instance.privateIp,
         accessConfigs:
           publicIp === null
