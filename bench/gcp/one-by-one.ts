@@ -18,7 +18,7 @@ export async function launchOneByOne(endpoint: string, workers: number): Promise
   const access = { projectId: project, apiEndpoint: hostname, port: Number(port), protocol: 'http' };
   const instances = new InstancesClient({ fallback: true, ...access });
   const found = { calls: 0, throttled: 0 };
-  const patiently = async (call: () => Promise<unknown>): Promise<void> => {
+  const withRetry = async (call: () => Promise<unknown>): Promise<void> => {
     for (;;) {
       try {
         found.calls += 1;
@@ -36,7 +36,7 @@ export async function launchOneByOne(endpoint: string, workers: number): Promise
     const several = async (): Promise<void> => {
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
         const own = name;
-        await patiently(() => act(own));
+        await withRetry(() => act(own));
       }
     };
     await Promise.all(Array.from({ length: atATime }, several));
