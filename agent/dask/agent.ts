@@ -19,6 +19,7 @@ import { blockMetadata } from '../lifecycle/metadata-block.ts';
 import { hostRuntime } from '../runtimes/host/runtime.ts';
 import { daskBase } from '../runtimes/inherited-variables.ts';
 import { recordGroup } from '../processes/group-record.ts';
+import { freshPath } from '../processes/hand-over.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { createOrderSubscription } from './order-subscription.ts';
 import type { Session } from '../api-client/session.ts';
@@ -64,7 +65,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
     place: ({ runtime, tls }) => ({
       instance: input.instance,
       runtime,
-      directory: join(work, 'dask'),
+      directory: freshPath(work, role === 'head' ? 'scheduler' : 'worker'),
       host: input.boot.address,
       // A worker's is named to the scheduler; the scheduler's is opened by ingress rules and must be known before.
       port: role === 'head' ? bundle.schedulerPort : 0,
@@ -74,7 +75,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
     }),
     start: ({ runtime }, command, onLine) =>
       runProcess(command, {
-        runtime,
+        ...{ runtime, user: input.user, pipeDirectory: input.directory },
         onLines: (stream, lines) => {
           output.append(stream, lines);
           if (onLine !== undefined) for (const line of lines) onLine(line);
@@ -99,12 +100,15 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
   const run = role === 'head' ? runScheduler : runWorker;
   try {
     const isAllowed = session.registered().instanceCredentials;
-    await orFail('METADATA_OPEN', blockMetadata({ ...input, isAllowed }));
+    const closeMetadata = (): Promise<void> => orFail('METADATA_OPEN', blockMetadata({ ...input, isAllowed }));
+    await closeMetadata();
     if (bundle.hostSetupScript !== null) {
       notify('pending', 'host setup script');
       const variables = hostRuntime(null).variables(daskBase(input.environment), bundle.env);
       const setup = runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
       await orFail('HOST_SETUP_FAILED', setup);
+      // The script is root's: it may have changed the rules of the filter, or the users of containers.
+      await closeMetadata();
     }
     notify('pending', 'environment');
     const onStage = (stage: string): void => {

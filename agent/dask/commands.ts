@@ -9,7 +9,7 @@ import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from 
 
 export interface DaskProcess extends Command {
   argv: string[];
-  /** To be written before the start, readable by their owner alone. */
+  /** To be written into `cwd` before the start, readable by their owner alone. */
   files: { path: string; content: string }[];
 }
 
@@ -24,7 +24,7 @@ export interface Place {
   instance: string;
   /** With dask and distributed in it. */
   runtime: Pick<Runtime, 'python' | 'variables'>;
-  /** The process's own: it is its working directory, and workers spill to it. */
+  /** The process's own, made for this start: it is its working directory, and workers spill to it. */
   directory: string;
   /** The instance's address, for other instances. */
   host: string;

@@ -17,13 +17,14 @@ export interface DaskLife {
   reports: Reports;
   /** The process's name in Dask. */
   name: string;
-  /** A directory of this instance's own, gone when it has been terminated. */
+  /** A directory of the agent's own, gone when the instance has been terminated: processes have theirs in it. */
   work: string;
   notify: (
     state: ProcessReport['state'],
     stage: string,
     more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>,
   ) => void;
+  /** For one start of a process: no other one has its directory. */
   place: (setup: Setup) => Place;
   /** `onLine` sees what the process prints; its log has it in any case. */
   start: (setup: Setup, command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;

@@ -1,10 +1,12 @@
 // Runs one Dask process: its output as lines, its readiness and its end as promises. No member of its process group
 // outlives this agent, however the agent ends.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 
 import { createWaiters } from '../async/waiters.ts';
 import type { LineSink } from '../logs/lines.ts';
 import type { Stream } from '../logs/log.ts';
+import { handOver } from '../processes/hand-over.ts';
+import type { TaskUser } from '../processes/task-user.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
 import type { DaskProcess } from './commands.ts';
 import { describeEnd, noClues, noteLine } from './exit-reason.ts';
@@ -24,6 +26,10 @@ export interface RunningProcess {
 
 export interface RunOptions {
   runtime: Pick<Runtime, 'start'>;
+  /** Who runs it; null for the agent's own user. */
+  user: TaskUser | null;
+  /** For the named pipes of the output: a directory that only the agent can write. */
+  pipeDirectory: string;
   /** Lines of the process, in its own words. */
   onLines: (stream: Stream, lines: string[]) => void;
   /** Called with the group's number before the process can end: a cleanup after this agent's death needs it. */
@@ -33,12 +39,11 @@ export interface RunOptions {
 /** A nanny waits for its worker's running task before it ends, so a scale-down that drained first is quick anyway. */
 const defaultKillAfterMs = 8_000;
 
+/** Makes the command's working directory, which must not exist: one that has had an owner may lead anywhere. */
 export async function runProcess(command: DaskProcess, options: RunOptions): Promise<RunningProcess> {
-  await mkdir(command.cwd, { recursive: true, mode: 0o700 });
-  for (const { path, content } of command.files) {
-    await rm(path, { force: true });
-    await writeFile(path, content, { mode: 0o600, flag: 'wx' });
-  }
+  await mkdir(command.cwd, { mode: 0o700 });
+  for (const { path, content } of command.files) await writeFile(path, content, { mode: 0o600, flag: 'wx' });
+  await handOver(options.user, command.cwd);
   const changes = createWaiters();
   const clues = noClues();
   const output: LineSink = {
@@ -80,9 +85,9 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
   };
 }
 
-async function start(command: DaskProcess, output: LineSink, { runtime, started }: RunOptions) {
+async function start(command: DaskProcess, output: LineSink, { runtime, pipeDirectory, started }: RunOptions) {
   try {
-    const options = { output, pipeDirectory: command.cwd, ...(started === undefined ? {} : { started }) };
+    const options = { output, pipeDirectory, ...(started === undefined ? {} : { started }) };
     return await runtime.start(command, options);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -15,6 +15,7 @@ import type { StageName } from '../runtimes/environment/build.ts';
 import { withDefaults } from '../runtimes/environment/with-defaults.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
+import { freshPath, handOver } from '../processes/hand-over.ts';
 import type { TlsFiles } from './commands.ts';
 import { createCsr } from './csr.ts';
 import { orFail } from './failure.ts';
@@ -25,7 +26,7 @@ export interface SetupInput extends Pick<
 > {
   session: Session;
   role: 'head' | 'worker';
-  /** The instance's own directory, removed with the instance. */
+  /** The agent's own directory, removed with the instance. */
   work: string;
   runtime: RuntimeSpec;
   onStage: (name: StageName) => void;
@@ -57,7 +58,7 @@ async function daskRuntime(input: SetupInput): Promise<Runtime> {
   );
 }
 
-async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {
+async function certificate({ session, work, stopping, user }: SetupInput): Promise<TlsFiles> {
   const { csrPem, keyPem } = await createCsr();
   const answer = await session.call({
     method: 'POST',
@@ -67,16 +68,18 @@ async function certificate({ session, work, stopping }: SetupInput): Promise<Tls
   });
   stopping.signal.throwIfAborted();
   if (answer === null) throw new Error('the API gave no certificate');
-  const directory = join(work, 'tls');
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const directory = freshPath(work, 'tls');
+  await mkdir(directory, { mode: 0o700 });
   const write = async (name: string, content: string): Promise<string> => {
     const path = join(directory, name);
     await writeFile(path, content, { mode: 0o600, flag: 'wx' });
     return path;
   };
-  return {
+  const files = {
     caFile: await write('ca.pem', answer.ca),
     certFile: await write('certificate.pem', answer.certificate),
     keyFile: await write('key.pem', keyPem),
   };
+  await handOver(user, directory);
+  return files;
 }

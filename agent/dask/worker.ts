@@ -1,5 +1,5 @@
 // A worker instance of a Dask cluster: runs one Dask worker for the scheduler that its orders name.
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,6 +9,7 @@ import type { DaskLife } from './context.ts';
 import type { Setup } from './setup.ts';
 import { workerProcess } from './commands.ts';
 import { workerSettings } from './worker-settings.ts';
+import { freshPath, makePassable } from '../processes/hand-over.ts';
 
 /** The scheduler is there already; what takes time is Python, on a machine that starts many workers at once. */
 const registerTimeoutMs = 120_000;
@@ -21,7 +22,10 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   const hasOptions = Object.keys(bundle.workerOptions).length > 0;
   const found = orders.when((latest) => latest.schedulerAddress);
   // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
-  const file = bundle.workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
+  const file =
+    bundle.workerClass === null && !hasOptions
+      ? join(await makePassable(input.user, freshPath(work, 'address')), 'scheduler.json')
+      : null;
   const scheduler = file === null ? await found.then((address) => address && { address }) : { file };
   if (!scheduler) return;
   notify('starting', 'dask');
@@ -40,9 +44,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
       await running.end(0);
       return;
     }
-    // The process may run as another user, and may have put a link there.
-    if (file !== null)
-      await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o644, flag: 'wx' });
+    if (file !== null) await writeWhole(file, JSON.stringify({ address: schedulerAddress }));
     const registered = orFail(
       'WORKER_FAILED',
       running.whenRegistered(registerTimeoutMs, bundle.workersPerInstance),
@@ -60,6 +62,12 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   } finally {
     await life.end(running);
   }
+}
+
+/** Dask reads it as soon as it is there. */
+async function writeWhole(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.new`, content, { mode: 0o644, flag: 'wx' });
+  await rename(`${path}.new`, path);
 }
 
 const addressIn = (line: string): string | null => /Start worker at: +(\S+)/.exec(line)?.[1]?.slice(0, 255) ?? null;

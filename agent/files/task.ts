@@ -13,7 +13,9 @@ import { createTransfers } from './transfers.ts';
 
 export interface AttemptFiles {
   /** Into the attempt's directory, which exists. */
-  prepare: (signal: AbortSignal) => Promise<void>;
+  placeInputs: (signal: AbortSignal) => Promise<void>;
+  /** Notes what the directory holds, before the command begins. */
+  begin: () => Promise<void>;
   tee: Pick<LineSink, 'raw'>;
   /** Rejects when they could not be stored. */
   keep: (signal: AbortSignal) => Promise<void>;
@@ -46,8 +48,8 @@ export function createTaskFiles(input: {
     const printed = output?.pipe === true ? printedFiles(`${cwd}.printed`, taskId, say) : null;
     let before: Snapshot = new Map();
     return {
-      prepare: async (signal) => {
-        await placeInputs(cwd, signal);
+      placeInputs: (signal) => placeInputs(cwd, signal),
+      begin: async () => {
         if (output !== null) before = await snapshot(cwd);
         await printed?.open();
       },

@@ -64,11 +64,13 @@ async function runTasks(
     read: jsonBy((json) => bundleSchema.parse(json)),
   });
   if (bundle === null) return interrupted;
-  try {
-    await blockMetadata({ ...input, isAllowed: session.registered().instanceCredentials });
-  } catch (error) {
-    return leaveBecause(log, 'METADATA_OPEN', error);
-  }
+  const closeMetadata = (): Promise<Leaving | null> =>
+    blockMetadata({ ...input, isAllowed: session.registered().instanceCredentials }).then(
+      () => null,
+      (error: unknown) => leaveBecause(log, 'METADATA_OPEN', error),
+    );
+  const open = await closeMetadata();
+  if (open !== null) return open;
   const { gpuIdleAfterMs: idleAfterMs } = bundle;
   if (idleAfterMs !== null) void watchGpus({ ...input, idleAfterMs, signal: stopping.signal, notify: reports.gpus });
   // The script prepares the machine: it runs as the agent's own user, root on a machine of its own.
@@ -79,6 +81,9 @@ async function runTasks(
     if (stopping.signal.aborted) return interrupted;
     return leaveBecause(log, 'HOST_SETUP_FAILED', error);
   }
+  // The script is root's: it may have changed the rules of the filter, or the users of containers.
+  const openAgain = bundle.hostSetupScript === null ? null : await closeMetadata();
+  if (openAgain !== null) return openAgain;
   const shared = createSharedBuilds({ session, apiUrl: input.boot.apiUrl, note: reports.note });
   const prepare = { ...input, fetchPackageFile: packageFilesOf(session), shared };
   const runtime = await prepareRuntime(bundle.runtime, prepare).catch((error: unknown) =>

@@ -1,10 +1,11 @@
 // The files a job brings along, written into each attempt's own directory and nowhere else.
 import { mkdirSync } from 'node:fs';
-import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../schema/agent.ts';
-import { emptyAs, type TaskUser } from '../processes/task-user.ts';
+import { removeDirectory } from '../processes/hand-over.ts';
+import type { TaskUser } from '../processes/task-user.ts';
 import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
 
 export interface TaskFile {
@@ -53,20 +54,6 @@ async function remakeDirectory(directory: string, user: TaskUser | null): Promis
     await mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new InstanceFault("the task's directory could not be made", error);
-  }
-}
-
-/** Most tasks leave an empty one, which takes one call of the system. `user`: who ran the task, null for the agent's own user. */
-export async function removeDirectory(directory: string, user: TaskUser | null = null): Promise<void> {
-  try {
-    await rmdir(directory);
-  } catch {
-    // One that was never given to the user is out of its reach.
-    const isGiven = user !== null && (await lstat(directory).catch(() => null))?.uid === user.uid;
-    if (!isGiven) return rm(directory, { recursive: true, force: true });
-    await emptyAs(user, directory);
-    // Only an empty directory, and no link.
-    await rmdir(directory);
   }
 }
 

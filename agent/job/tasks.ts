@@ -6,6 +6,7 @@ import type { Bundle } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { recordGroup } from '../processes/group-record.ts';
+import { giveContents, giveDirectory, removeDirectory } from '../processes/hand-over.ts';
 import { taskBase } from '../runtimes/inherited-variables.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
 import type { ClusterContext } from './cluster-context.ts';
@@ -15,7 +16,7 @@ import { createTaskFiles } from '../files/task.ts';
 import { startTask } from './run-task.ts';
 import type { TaskRun } from './run-task.ts';
 import { taskEnvironment } from './task-environment.ts';
-import { prepareDirectory, removeDirectory, unpackFiles } from './task-files.ts';
+import { prepareDirectory, unpackFiles } from './task-files.ts';
 
 export interface TaskStarterInput extends Pick<
   AgentInput,
@@ -65,7 +66,11 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       log: { ...log, ...ofTask.tee },
       prepare: async (signal) => {
         await prepareDirectory(cwd, files, user);
-        await ofTask.prepare(signal);
+        await ofTask.placeInputs(signal);
+        // A new owner would look like a change of the files.
+        await giveContents(user, cwd);
+        await ofTask.begin();
+        await giveDirectory(user, cwd);
       },
       keepFiles: ofTask.keep,
       started: (pid) => {

@@ -1,7 +1,7 @@
 // Keeps tasks from the cloud's metadata service, which hands the credentials of the instance's role to every process that asks: a
 // rule of the kernel's packet filter by the user of the socket. The agent is another user, and needs the service.
 import { spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 import type { TaskUser } from '../processes/task-user.ts';
@@ -16,24 +16,28 @@ export interface MetadataBlock extends Pick<AgentInput, 'user' | 'environment'> 
   isAllowed: boolean;
   /** Default: what this machine has. */
   filter?: FilterName;
+  /** Default: /etc/subuid. It names the users of containers, and root may change it: a later call keeps those from the service too. */
+  subordinateUsers?: string;
 }
 
 /**
  * Rejects with a reason for people where the rule cannot be set: an instance that cannot keep tasks from the service runs none.
  * Does nothing where tasks run as the agent's own user, on a machine that is no cloud's.
  */
-export async function blockMetadata({ user, environment, log, isAllowed, filter }: MetadataBlock): Promise<void> {
+export async function blockMetadata({ user, environment, log, isAllowed, ...given }: MetadataBlock): Promise<void> {
   const addresses = (environment[metadataVariable] ?? '').split(',').filter((address) => isIP(address) !== 0);
   if (user === null || addresses.length === 0) return;
   if (isAllowed) {
     log.write('Tasks can use the credentials of this instance: its metadata service is open to them.');
     return;
   }
+  const { filter, subordinateUsers = '/etc/subuid' } = given;
   const known = filter === undefined ? (['nft', 'iptables'] as const) : [filter];
+  const uids = await uidsOf(user, subordinateUsers);
   const env = { PATH: `/usr/sbin:/sbin:${environment['PATH'] ?? '/usr/bin:/bin'}` };
   const failures: string[] = [];
   for (const name of known) {
-    const failure = await filters[name]({ addresses, user, env });
+    const failure = await filters[name]({ addresses, uids, env });
     if (failure === null)
       return log.write(`Tasks cannot reach the metadata service (${addresses.join(', ')}; ${name}).`);
     failures.push(failure);
@@ -48,21 +52,21 @@ type FilterName = 'nft' | 'iptables';
 
 interface Wanted {
   addresses: readonly string[];
-  user: TaskUser;
+  uids: readonly string[];
   env: { PATH: string };
 }
 
 /** What went wrong, or null. Each replaces what an earlier agent of this instance has set. */
 const filters: Record<FilterName, (wanted: Wanted) => Promise<string | null>> = {
-  nft: ({ addresses, user, env }) => run(['nft', '-f', '-'], env, nftRules(addresses, user)),
-  iptables: async ({ addresses, user, env }) => {
+  nft: ({ addresses, uids, env }) => run(['nft', '-f', '-'], env, nftRules(addresses, uids)),
+  iptables: async ({ addresses, uids, env }) => {
     for (const [program, version] of [['iptables', 4] as const, ['ip6tables', 6] as const]) {
       const ours = addresses.filter((address) => isIP(address) === version);
       // A kernel without IPv6 has no route to its addresses.
       if (ours.length === 0 || (version === 6 && !(await exists('/proc/net/if_inet6')))) continue;
       const isLinked = (await run([program, '-w', '60', '-C', 'OUTPUT', '-j', chain], env)) === null;
       const failure =
-        (await run([`${program}-restore`, '-w', '60', '--noflush'], env, iptablesRules(ours, user))) ??
+        (await run([`${program}-restore`, '-w', '60', '--noflush'], env, iptablesRules(ours, uids))) ??
         (isLinked ? null : await run([program, '-w', '60', '-I', 'OUTPUT', '1', '-j', chain], env));
       if (failure !== null) return failure;
     }
@@ -73,16 +77,21 @@ const filters: Record<FilterName, (wanted: Wanted) => Promise<string | null>> = 
 const chain = 'ROPEWALK';
 
 /** The user of tasks, and those of its containers. */
-const uidsOf = ({ uid, subordinate }: TaskUser): string[] => [
-  String(uid),
-  ...subordinate.map(({ first, count }) => `${first}-${first + count - 1}`),
-];
+async function uidsOf({ name, uid }: TaskUser, subordinateUsers: string): Promise<string[]> {
+  const text = await readFile(subordinateUsers, 'utf8').catch(() => '');
+  const ofContainers = text.split('\n').flatMap((line) => {
+    const [owner = '', first = '', count = ''] = line.split(':');
+    const isOurs = (owner === name || owner === String(uid)) && /^\d+$/.test(first) && /^[1-9]\d*$/.test(count);
+    return isOurs ? [`${first}-${Number(first) + Number(count) - 1}`] : [];
+  });
+  return [String(uid), ...ofContainers];
+}
 
 /** Port 53 stays: on Google Cloud the same address is the resolver. */
-function nftRules(addresses: readonly string[], user: TaskUser): string {
+function nftRules(addresses: readonly string[], uids: readonly string[]): string {
   const rules = addresses.map(
     (address) =>
-      `meta skuid { ${uidsOf(user).join(', ')} } ${isIP(address) === 4 ? 'ip' : 'ip6'} daddr ${address} ` +
+      `meta skuid { ${uids.join(', ')} } ${isIP(address) === 4 ? 'ip' : 'ip6'} daddr ${address} ` +
       'tcp dport != 53 reject with tcp reset',
   );
   const table = 'table inet ropewalk';
@@ -98,9 +107,9 @@ function nftRules(addresses: readonly string[], user: TaskUser): string {
   ].join('\n');
 }
 
-function iptablesRules(addresses: readonly string[], user: TaskUser): string {
+function iptablesRules(addresses: readonly string[], uids: readonly string[]): string {
   const rules = addresses.flatMap((address) =>
-    uidsOf(user).map(
+    uids.map(
       (each) =>
         `-A ${chain} -d ${address} -p tcp ! --dport 53 -m owner --uid-owner ${each} -j REJECT --reject-with tcp-reset`,
     ),

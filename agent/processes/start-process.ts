@@ -10,7 +10,7 @@ import type { LineSink } from '../logs/lines.ts';
 import { InstanceFault, isExhaustion } from './instance-fault.ts';
 import { closeWriteEnd, createPipes } from './pipes.ts';
 import { signalGroup } from './signal-group.ts';
-import { giveTo, type TaskUser } from './task-user.ts';
+import type { TaskUser } from './task-user.ts';
 
 export interface Command {
   argv: readonly string[];
@@ -18,13 +18,13 @@ export interface Command {
   cwd: string;
   /** Directories that the command uses beside `cwd`: a container has them at the same paths. */
   mounts?: readonly string[];
-  /** Who runs it; absent for the agent's own user. It is given `cwd` and `mounts`. */
+  /** Who runs it, and owns `cwd` by then; absent for the agent's own user. */
   user?: TaskUser;
 }
 
 export interface StartOptions {
   output: LineSink;
-  /** For the named pipes of the output. */
+  /** For the named pipes of the output: a directory that only the agent can write. */
   pipeDirectory: string;
   /** Called with the group's number before the command can end: a cleanup after this agent's death needs it. */
   started?: (pid: number) => void;
@@ -77,8 +77,10 @@ export async function startProcess(command: Command, options: StartOptions): Pro
   const { cwd, env, user } = command;
   try {
     const { pid, exited } = await begin({
-      prepare: async () => (user === undefined ? undefined : handOver(user, command, pipes)),
-      start: () => spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) }),
+      start: () => {
+        if (user !== undefined) givePipes(user, pipes);
+        return spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) });
+      },
       pipes,
     });
     const group: Group = { pid };
@@ -101,9 +103,8 @@ export async function startProcess(command: Command, options: StartOptions): Pro
 const idsOf = (user: TaskUser | undefined): { uid?: number; gid?: number } =>
   user === undefined ? {} : { uid: user.uid, gid: user.gid };
 
-async function handOver(user: TaskUser, { cwd, mounts = [] }: Command, pipes: Pipes): Promise<void> {
-  for (const directory of new Set([...mounts, cwd])) await giveTo(user, directory);
-  // A command may open its output again by its name, as shells do for /dev/stderr.
+/** A command may open its output again by its name, as shells do for /dev/stderr. */
+function givePipes(user: TaskUser, pipes: Pipes): void {
   for (const { writeEnd } of [pipes.stdout, pipes.stderr]) fchownSync(writeEnd, user.uid, user.gid);
 }
 
@@ -119,16 +120,13 @@ type Pipes = ReturnType<typeof createPipes>;
 
 /** The write ends of this process are closed in any case, or the output would never end. */
 async function begin({
-  prepare,
   start,
   pipes,
 }: {
-  prepare: () => Promise<void>;
   start: () => ChildProcess;
   pipes: Pipes;
 }): Promise<{ pid: number; exited: Promise<Exit> }> {
   try {
-    await prepare();
     // From here to the listeners nothing may be awaited: a start that fails is said in the next tick.
     const child = start();
     const { pid } = child;

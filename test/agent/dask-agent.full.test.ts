@@ -125,7 +125,8 @@ def environment():
 
   it('keeps its key in a file that only its owner can read', async () => {
     for (const { directory } of [head, ...workers]) {
-      const tls = join(directory, 'work', 'tls');
+      const [name = ''] = (await readdir(join(directory, 'work'))).filter((each) => each.startsWith('tls-'));
+      const tls = join(directory, 'work', name);
       expect((await readdir(tls)).toSorted()).toEqual(['ca.pem', 'certificate.pem', 'key.pem']);
       expect((await stat(join(tls, 'key.pem'))).mode & 0o777).toBe(0o600);
       expect((await stat(tls)).mode & 0o777).toBe(0o700);

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { runProcess } from '../../agent/dask/run-process.ts';
 import { startTask } from '../../agent/job/run-task.ts';
+import { freshPath } from '../../agent/processes/hand-over.ts';
 import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -31,7 +32,9 @@ async function start(): Promise<boolean> {
     const end = await startTask(input).ended;
     return end.kind === 'ended' && end.exitCode === 0;
   }
-  return runProcess(command, { runtime: hostRuntime(null), onLines: () => undefined }).then(
+  const ofDask = { ...command, cwd: freshPath(directory, 'dask') };
+  const options = { runtime: hostRuntime(null), user: null, pipeDirectory: directory, onLines: () => undefined };
+  return runProcess(ofDask, options).then(
     async ({ ended }) => (await ended, true),
     () => false,
   );

@@ -11,7 +11,7 @@ import { startAgentApi } from '../support/agent-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
 
-const [credentials = '', filter = ''] = process.argv.slice(2);
+const [credentials = '', filter = '', hostSetupScript = null] = process.argv.slice(2);
 const service = createServer((_, response) => response.end('credentials\n')).listen(80, '169.254.169.254');
 await once(service, 'listening');
 
@@ -30,7 +30,7 @@ const cloud = await startCloud(
 const api = await startAgentApi();
 try {
   const ask = 'exec 3<>/dev/tcp/169.254.169.254/80 && printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3 && grep credentials <&3';
-  api.bundle = { ...api.bundle, command: ['bash', '-c', ask] };
+  api.bundle = { ...api.bundle, command: ['bash', '-c', ask], hostSetupScript };
   api.registration.instanceCredentials = credentials === 'allowed';
   api.enqueue(1);
   const owner = freshOwner();

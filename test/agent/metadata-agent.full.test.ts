@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 
 const filters = 'ip link set lo up && (PATH=$PATH:/usr/sbin:/sbin; nft list ruleset || iptables -S)';
 const canFilter = spawnSync('unshare', ['--net', 'sh', '-c', filters]).status === 0;
@@ -22,6 +23,12 @@ describe.runIf(canFilter)('a task that asks for the credentials of its instance'
       printed: [expect.stringContaining('Connection refused'), expect.any(String)],
       leaving: null,
     });
+  });
+
+  it('is refused also where a host setup script has removed the rules of the filter', async () => {
+    const script = 'PATH=$PATH:/usr/sbin:/sbin; nft flush ruleset || iptables -F OUTPUT';
+    const { exitCodes } = z.object({ exitCodes: z.array(z.number()) }).parse(await taskOf('closed', '', script));
+    expect(exitCodes).toEqual([1]);
   });
 
   it('gets them where its job asked for them', async () => {

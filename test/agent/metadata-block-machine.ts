@@ -3,7 +3,10 @@
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { blockMetadata, metadataVariable } from '../../agent/lifecycle/metadata-block.ts';
@@ -12,7 +15,8 @@ import type { TaskUser } from '../../agent/processes/task-user.ts';
 const [filter = '', isAllowed = ''] = process.argv.slice(2);
 const [v4, v6] = ['169.254.169.254', 'fd00:ec2::254'];
 const containers = { first: 1_900_000_000, count: 65_536 };
-const user: TaskUser = { name: 'tasks', uid: 64_001, gid: 64_001, home: '/', subordinate: [containers] };
+const user: TaskUser = { name: 'tasks', uid: 64_001, gid: 64_001, home: '/' };
+const subordinateUsers = join(await mkdtemp(join(tmpdir(), 'rw-subuid-')), 'subuid');
 
 for (const [port, address] of [
   [80, v4],
@@ -57,6 +61,7 @@ async function reached(uid: number): Promise<string[]> {
 const said: string[] = [];
 const block = {
   user,
+  subordinateUsers,
   environment: { ...process.env, [metadataVariable]: `${v4},${v6}` },
   log: { write: (text: string): void => void said.push(text) },
   isAllowed: isAllowed === 'allowed',
@@ -66,7 +71,8 @@ const before = await reached(user.uid);
 let failure: string | null = null;
 try {
   await blockMetadata({ ...block, ...chosen });
-  // The agent of an instance may be started a second time.
+  // A host setup script may give the user more users for its containers.
+  await writeFile(subordinateUsers, `other:1:65536\ntasks:${containers.first}:${containers.count}\n`);
   await blockMetadata({ ...block, ...chosen });
 } catch (error) {
   failure = error instanceof Error ? error.message : String(error);
@@ -78,5 +84,6 @@ const after = {
   agent: await reached(0),
   otherUser: await reached(64_002),
 };
+await rm(dirname(subordinateUsers), { recursive: true });
 process.stdout.write(`${JSON.stringify({ before, after, failure, said })}\n`);
 process.exit(0);

@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { buildAgent } from '../../agent/build.ts';
+import { collect, snapshot } from '../../agent/files/collect.ts';
 import { describeFile } from '../../agent/files/http-file.ts';
-import { prepareDirectory, removeDirectory } from '../../agent/job/task-files.ts';
-import { findTaskUser, giveTo, letPass, type TaskUser } from '../../agent/processes/task-user.ts';
+import { prepareDirectory } from '../../agent/job/task-files.ts';
+import { giveContents, giveDirectory, handOver, removeDirectory } from '../../agent/processes/hand-over.ts';
+import { findTaskUser, letPass, type TaskUser } from '../../agent/processes/task-user.ts';
 import { startProcess } from '../../agent/processes/start-process.ts';
 import { startAgentApi, type AgentApi } from '../support/agent-api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -51,6 +53,7 @@ describe.runIf(isRoot)('a command of that user', () => {
       drained: () => Promise.resolve(),
     };
     const env = { PATH: process.env['PATH'] ?? '' };
+    await handOver(user, cwd);
     const command = { argv: ['sh', '-c', script], env, cwd, user };
     const running = await startProcess(command, { output, pipeDirectory: scratch });
     const { exitCode } = await running.ended;
@@ -94,7 +97,7 @@ describe.runIf(isRoot)('the directory of a task', () => {
     const { directory, user } = await made();
     await removeDirectory(directory, user);
     await prepareDirectory(directory, [{ path: 'a/b', content: Buffer.from('b'), executable: false }], user);
-    await giveTo(user, directory);
+    await handOver(user, directory);
     await chmod(join(directory, 'a'), 0o500);
     await removeDirectory(directory, user);
     await expect(stat(directory)).rejects.toThrow('ENOENT');
@@ -118,7 +121,7 @@ while os.path.isdir(top):
 `;
     for (let round = 0; round < 5; round += 1) {
       const { directory, user } = await made();
-      await giveTo(user, directory);
+      await handOver(user, directory);
       const racer = spawn('/usr/bin/python3', ['-c', program, directory, victim], {
         ...{ uid: user.uid, gid: user.gid, stdio: ['ignore', 'pipe', 'inherit'] },
       });
@@ -132,6 +135,60 @@ while os.path.isdir(top):
   });
 });
 
+describe.runIf(process.platform === 'linux')('the files that a task leaves', () => {
+  it('are listed in no other directory, where a process of the task exchanges one for a link meanwhile', async () => {
+    const victim = await mkdtemp(join(scratch, 'victim-'));
+    for (let nth = 0; nth < 20; nth += 1) await writeFile(join(victim, `secret-${nth}`), '');
+    await symlink('/', join(victim, 'secret-link'));
+    const directory = await mkdtemp(join(scratch, 'walked-'));
+    const program = `
+import ctypes, os, sys
+libc, top, victim = ctypes.CDLL(None), sys.argv[1], sys.argv[2]
+os.chdir(top)
+for i in range(100): os.mkdir(f"p{i}")
+os.mkdir("d")
+os.mkdir("d/in")
+open("d/in/mine", "w").close()
+os.symlink(victim, "l")
+print("ready", flush=True)
+while os.path.isdir(top):
+    libc.renameat2(-100, b"d", -100, b"l", 2)
+`;
+    const racer = spawn('/usr/bin/python3', ['-c', program, directory, victim], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(racer, 'exit');
+    const paths = new Set<string>();
+    try {
+      await once(racer.stdout ?? racer, 'data');
+      for (let round = 0; round < 60; round += 1) {
+        const { files, leftOut } = await collect(directory, new Map());
+        for (const text of [...files.map(({ path }) => path), ...leftOut]) paths.add(text);
+      }
+    } finally {
+      racer.kill('SIGKILL');
+      await ended;
+    }
+    expect([...paths].filter((text) => text.includes('secret'))).toEqual([]);
+    expect([...paths].some((path) => path.endsWith('/in/mine'))).toBe(true);
+  });
+
+  it('are those it has changed, not those it was given, although their owner changes', async () => {
+    const directory = await mkdtemp(join(scratch, 'given-'));
+    await mkdir(join(directory, 'in'));
+    for (const name of ['in/kept', 'in/changed']) await writeFile(join(directory, name), name);
+    const owner = isRoot ? { uid: 64_005, gid: 64_005 } : null;
+    await giveContents(owner, directory);
+    const before = await snapshot(directory);
+    await giveDirectory(owner, directory);
+    await writeFile(join(directory, 'in', 'changed'), 'by the task');
+    await writeFile(join(directory, 'new'), 'by the task');
+    const { files } = await collect(directory, before);
+    expect(files.map(({ path }) => path).toSorted()).toEqual(['in/changed', 'new']);
+    expect((await stat(join(directory, 'in', 'kept'))).uid).toBe(owner?.uid ?? process.getuid?.());
+  });
+});
+
 describe('a file that a task leaves', () => {
   it.each(['link', 'directory/secret'])('is read nowhere but in its directory: %s', async (path) => {
     const outside = await mkdtemp(join(scratch, 'outside-'));
@@ -141,7 +198,7 @@ describe('a file that a task leaves', () => {
     await symlink(outside, join(directory, 'directory'));
     await writeFile(join(directory, 'result'), 'result');
     expect(await describeFile(join(directory, 'result'), directory)).toMatchObject({ bytes: 6 });
-    await expect(describeFile(join(directory, path), directory)).rejects.toThrow(/symbolic link|ELOOP|leads out/);
+    await expect(describeFile(join(directory, path), directory)).rejects.toThrow(/ELOOP|ENOTDIR|leads out/);
   });
 });
 
@@ -194,7 +251,7 @@ describe.runIf(isRoot)('an agent that is root', () => {
 
   it('gives its directories the mode 711, so that tasks reach their own below them', async () => {
     const directory = join(scratch, 'passed');
-    await letPass({ name, uid: 65_534, gid: 65_534, home: '/', subordinate: [] }, [directory]);
+    await letPass({ name, uid: 65_534, gid: 65_534, home: '/' }, [directory]);
     expect((await stat(directory)).mode & 0o777).toBe(0o711);
   });
 });

@@ -8,6 +8,7 @@ import { writePreload } from '../../agent/dask/scheduler/preload.ts';
 import { schedulerProcess, workerProcess } from '../../agent/dask/commands.ts';
 import type { Place, SchedulerInput, WorkerInput } from '../../agent/dask/commands.ts';
 import { runProcess } from '../../agent/dask/run-process.ts';
+import { freshPath } from '../../agent/processes/hand-over.ts';
 import type { RunningProcess } from '../../agent/dask/run-process.ts';
 import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
 import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
@@ -33,14 +34,14 @@ export async function createBench(version: string, socketPath?: string): Promise
   const pythonDirectory = await daskEnvironment(version);
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-dask-'));
   const certificates = await createCertificates(join(directory, 'tls'));
-  const preloadPath = await writePreload(directory);
+  const preloadPath = await writePreload(directory, null);
   const link = await createSchedulerLink(socketPath === undefined ? {} : { socketPath });
   const running: RunningProcess[] = [];
   const lines: string[] = [];
   const place = (name: string, role: keyof Certificates): Place => ({
     instance: `i_${name}`,
     runtime: environmentRuntime({ directory: pythonDirectory, leftOut: null, user: null }),
-    directory: join(directory, name),
+    directory: freshPath(directory, name),
     host: '127.0.0.1',
     port: 0,
     tls: certificates[role],
@@ -49,7 +50,7 @@ export async function createBench(version: string, socketPath?: string): Promise
   });
   const start = async (command: ReturnType<typeof schedulerProcess>): Promise<RunningProcess> => {
     const started = await runProcess(command, {
-      runtime: hostRuntime(null),
+      ...{ runtime: hostRuntime(null), user: null, pipeDirectory: directory },
       onLines: (_, more) => void lines.push(...more),
     });
     running.push(started);

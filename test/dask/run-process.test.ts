@@ -1,12 +1,12 @@
 // The running of one Dask process: its files, its lines, its end.
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
 import type { DaskProcess } from '../../agent/dask/commands.ts';
-import { runProcess } from '../../agent/dask/run-process.ts';
+import { runProcess, type RunOptions } from '../../agent/dask/run-process.ts';
 import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
 import { eventually } from '../support/eventually.ts';
 import { processesOf } from './sockets.ts';
@@ -18,16 +18,20 @@ describe('a process', () => {
     cwd: directory,
     files: [{ path: join(directory, 'spec'), content: 'secret' }],
   });
-  const inDirectory = async (use: (directory: string) => Promise<void>): Promise<void> => {
-    const directory = await mkdtemp(join(tmpdir(), 'ropewalk-run-'));
-    await use(directory).finally(() => rm(directory, { recursive: true, force: true }));
+  const inDirectory = async (
+    use: (directory: string, options: Omit<RunOptions, 'onLines'>) => Promise<void>,
+  ): Promise<void> => {
+    const pipeDirectory = await mkdtemp(join(tmpdir(), 'ropewalk-run-'));
+    await use(join(pipeDirectory, 'own'), { runtime: hostRuntime(null), user: null, pipeDirectory }).finally(() =>
+      rm(pipeDirectory, { recursive: true, force: true }),
+    );
   };
 
   it('writes its files for its owner alone, gives its lines, and says why it ended', () =>
-    inDirectory(async (directory) => {
+    inDirectory(async (directory, options) => {
       const lines: string[] = [];
       const running = await runProcess(command(directory, 'cat spec; echo; echo oops > /dev/stderr; exit 4'), {
-        runtime: hostRuntime(null),
+        ...options,
         onLines: (stream, more) => void lines.push(...more.map((line) => `${stream} ${line}`)),
       });
       await expect(running.whenRegistered(10_000)).rejects.toThrow(
@@ -39,11 +43,11 @@ describe('a process', () => {
     }));
 
   it('is ended with all of its group, also when it ignores SIGTERM', () =>
-    inDirectory(async (directory) => {
+    inDirectory(async (directory, options) => {
       const lines: string[] = [];
       const script = 'trap "" TERM; bash -c \'trap "" TERM; echo child; while :; do sleep 1; done\' & wait; wait';
       const running = await runProcess(command(directory, script), {
-        runtime: hostRuntime(null),
+        ...options,
         onLines: (_, more) => void lines.push(...more),
       });
       await eventually(() => lines.includes('child'));
@@ -53,10 +57,17 @@ describe('a process', () => {
     }));
 
   it('that cannot be started says what is missing', () =>
-    inDirectory(async (directory) => {
+    inDirectory(async (directory, options) => {
       const missing = { ...command(directory, ''), argv: ['/nowhere/bin/python', '-m', 'dask'] };
-      await expect(runProcess(missing, { runtime: hostRuntime(null), onLines: () => undefined })).rejects.toThrow(
+      await expect(runProcess(missing, { ...options, onLines: () => undefined })).rejects.toThrow(
         /^\/nowhere\/bin\/python could not be started: .*ENOENT.*Is the Python environment complete\?$/,
       );
+    }));
+
+  it('is not started in a directory that another one has had', () =>
+    inDirectory(async (directory, options) => {
+      await mkdir(directory);
+      const started = runProcess(command(directory, 'true'), { ...options, onLines: () => undefined });
+      await expect(started).rejects.toThrow('EEXIST');
     }));
 });

@@ -14,7 +14,7 @@ import { ensureEnvironment } from '../../agent/runtimes/environment/environment.
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
-const user: TaskUser = { name: 'builds', uid: 64_003, gid: 64_003, home: '/nonexistent', subordinate: [] };
+const user: TaskUser = { name: 'builds', uid: 64_003, gid: 64_003, home: '/nonexistent' };
 
 describe.runIf(isRoot)('an environment that another user builds', () => {
   let scratch: string;

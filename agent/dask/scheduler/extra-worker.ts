@@ -1,6 +1,5 @@
 // A worker on the scheduler's instance, for clusters that were asked for with one. It is not the instance's purpose: when it ends,
 // it is started again here, and the scheduler goes on.
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { untilAborted } from '../../async/aborted.ts';
@@ -9,6 +8,7 @@ import type { DaskLife } from '../context.ts';
 import type { Setup } from '../setup.ts';
 import { extraWorkerName } from '../worker-name.ts';
 import { workerSettings } from '../worker-settings.ts';
+import { freshPath, removeDirectory } from '../../processes/hand-over.ts';
 
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
@@ -31,14 +31,16 @@ async function keep(life: DaskLife, setup: Setup, address: string, signal: Abort
   const { count: _, ...settings } = workerSettings(bundle);
   const memoryLimit = Math.min(maxMemoryShare, settings.memoryLimit === undefined ? 1 : Number(settings.memoryLimit));
   const name = extraWorkerName(session.registered().cluster.name);
-  const command = workerProcess({
-    ...life.place(setup),
-    ...settings,
-    ...{ name, memoryLimit, port: 0, directory: join(work, 'dask-worker'), scheduler: { address } },
-  });
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    const command = workerProcess({
+      ...life.place(setup),
+      ...settings,
+      ...{ name, memoryLimit, port: 0, directory: freshPath(work, 'extra-worker'), scheduler: { address } },
+    });
     const text = await runOnce(life, setup, command, signal).catch((error: unknown) => String(error));
     if (signal.aborted) return;
+    // What it has spilled is of no use to the next one.
+    await removeDirectory(command.cwd, input.user).catch(() => undefined);
     input.log.write(`The worker ${name} ended and starts again: ${text}`);
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }

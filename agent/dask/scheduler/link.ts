@@ -1,7 +1,6 @@
 // The agent's side of the scheduler's preload: listens on a unix socket, keeps the scheduler's latest state, gives orders.
 // The scheduler dials in, so that it finds us again after either side was away. Nothing of an order is ever logged.
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lchown, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,8 @@ import { dirname, join } from 'node:path';
 import { answers, fromScheduler } from './messages.ts';
 import type { Answers, Hello, OrderKind, Orders, SchedulerState } from './messages.ts';
 import { createWaiters } from '../../async/waiters.ts';
+import { freshPath, makePassable } from '../../processes/hand-over.ts';
+import type { TaskUser } from '../../processes/task-user.ts';
 
 export interface SchedulerLink {
   /** For ROPEWALK_SCHEDULER_SOCKET of the scheduler's environment. */
@@ -31,8 +32,12 @@ export interface SchedulerLinkOptions {
   onChange?: () => void;
   /** Called when the other side violates the protocol. */
   onTrouble?: (text: string) => void;
-  /** Of an earlier link whose scheduler still runs, in a directory of the agent's own; otherwise a new one is made. */
+  /** Of an earlier link whose scheduler still runs; otherwise a new one is made, in a directory of its own. */
   socketPath?: string;
+  /** A directory of the agent's own for it. Default, and where its path is too long for a socket: the system's temporary one. */
+  parent?: string;
+  /** Who runs the scheduler; null for the agent's own user. */
+  user?: TaskUser | null;
 }
 
 /** For answers; on top of the time that a drain has for itself. */
@@ -43,8 +48,8 @@ const maxLineChars = 16 * 1024 * 1024;
 const maxSocketPathBytes = 103;
 
 export async function createSchedulerLink(options: SchedulerLinkOptions = {}): Promise<SchedulerLink> {
-  const { onChange = () => undefined, onTrouble = () => undefined } = options;
-  const socketPath = options.socketPath ?? (await newSocketPath());
+  const { onChange = () => undefined, onTrouble = () => undefined, user = null } = options;
+  const socketPath = options.socketPath ?? (await newSocketPath(options.parent ?? tmpdir(), user));
   let connection: Socket | null = null;
   let greeting: Hello | null = null;
   let latest: SchedulerState | null = null;
@@ -90,6 +95,7 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
     });
   };
   const server = await listen(socketPath, accept);
+  if (user !== null) await lchown(socketPath, user.uid, user.gid);
 
   return {
     socketPath,
@@ -130,9 +136,13 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
   };
 }
 
-/** In the system's temporary directory, because an instance's own may be too deep for a socket. */
-async function newSocketPath(): Promise<string> {
-  return join(await mkdtemp(join(tmpdir(), 'rw-')), `${randomBytes(4).toString('hex')}.sock`);
+/** Its directory stays the agent's own: only the socket is the scheduler's. */
+async function newSocketPath(parent: string, user: TaskUser | null): Promise<string> {
+  const path = join(freshPath(parent, 'rw'), 'scheduler.sock');
+  const isTooLong = Buffer.byteLength(path) > maxSocketPathBytes && parent !== tmpdir();
+  if (isTooLong) return newSocketPath(tmpdir(), user);
+  await makePassable(user, dirname(path));
+  return path;
 }
 
 async function listen(socketPath: string, accept: (socket: Socket) => void): Promise<Server> {
@@ -143,7 +153,7 @@ async function listen(socketPath: string, accept: (socket: Socket) => void): Pro
   const server = createServer(accept);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Its directory is 0700, so no other user can reach it.
+    // No other user can write to it, which it takes to connect.
     server.listen(socketPath, resolve);
   });
   return server;

@@ -1,7 +1,10 @@
 // Writes the scheduler's preload beside an instance's other files. Run from sources, the texts are the files beside this
 // one; in the agent's bundle they are put in place of `ROPEWALK_PRELOAD_FILES` when it is built.
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
+import { freshPath, handOver } from '../../processes/hand-over.ts';
+import type { TaskUser } from '../../processes/task-user.ts';
 
 /** Name -> text. esbuild's `define` gives it a value; without a bundle it does not exist. */
 declare const ROPEWALK_PRELOAD_FILES: Record<string, string> | undefined;
@@ -16,10 +19,13 @@ export async function readPreload(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** Returns the path for `--preload`. */
-export async function writePreload(directory: string): Promise<string> {
+/** In a new directory below `work`, for `user`; null for the agent's own user. Returns the path for `--preload`. */
+export async function writePreload(work: string, user: TaskUser | null): Promise<string> {
+  const directory = freshPath(work, 'preload');
+  await mkdir(directory, { mode: 0o700 });
   for (const [name, text] of Object.entries(await readPreload())) {
-    await writeFile(join(directory, name), text, { mode: 0o600 });
+    await writeFile(join(directory, name), text, { mode: 0o600, flag: 'wx' });
   }
+  await handOver(user, directory);
   return join(directory, main);
 }

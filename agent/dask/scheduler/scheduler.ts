@@ -1,6 +1,5 @@
 // The head instance of a Dask cluster: its scheduler, what the scheduler says, and the drains that are carried out there. A
 // scheduler counts as started when it has said hello through its preload; without that the agent could neither see nor drain it.
-import { join } from 'node:path';
 
 import { untilAborted } from '../../async/aborted.ts';
 import { DaskFailure, orFail } from '../failure.ts';
@@ -21,16 +20,16 @@ import { watchScheduler } from './reporter.ts';
 
 /** Its first start after an install may take seconds, on a busy machine many. */
 const helloTimeoutMs = 60_000;
-/** Where a longer path is cut by the kernel, on the strictest system. */
-const maxSocketPathBytes = 103;
 
 export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> {
   const { input, reports, work, notify } = life;
   notify('starting', 'dask');
-  const socketPath = join(work, 'scheduler.sock');
-  const own = Buffer.byteLength(socketPath) <= maxSocketPathBytes ? { socketPath } : {};
   const changed: { look: () => void } = { look: () => undefined };
-  const link = await createSchedulerLink({ ...own, onTrouble: input.log.write, onChange: () => changed.look() });
+  const link = await createSchedulerLink({
+    ...{ parent: work, user: input.user },
+    onTrouble: input.log.write,
+    onChange: () => changed.look(),
+  });
   const { cluster } = life.session.registered();
   const layout = layoutOf(life.bundle, cluster.name);
   const watch = watchScheduler(() => byInstance(link.state(), layout), reports);
@@ -50,7 +49,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
   const command = schedulerProcess({
     ...life.place(setup),
     socketPath: link.socketPath,
-    preloadPath: await writePreload(work),
+    preloadPath: await writePreload(work, input.user),
     httpPort: 0,
     usage: bundle.usage,
     // A limit that the creator chose stays.

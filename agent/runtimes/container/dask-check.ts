@@ -1,7 +1,7 @@
 // Looks for Python and Dask in an image: a cluster whose image has none ends with that reason before anything starts.
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 
+import { freshPath, handOver } from '../../processes/hand-over.ts';
 import type { PrepareInput } from '../environment/prepare.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -19,8 +19,10 @@ exit 1`;
 
 /** The path of Python in the image. Rejects with a reason for people. */
 export async function findDask(runtime: Runtime, image: string, input: PrepareInput): Promise<string> {
-  const { directory, log, stopping } = input;
-  const cwd = await mkdtemp(join(directory, 'image-check-'));
+  const { directory, log, stopping, user } = input;
+  const cwd = freshPath(directory, 'image-check');
+  await mkdir(cwd, { mode: 0o700 });
+  await handOver(user, cwd);
   const lines: string[] = [];
   const output = {
     append: (_: string, more: string[]): boolean => {

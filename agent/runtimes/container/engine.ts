@@ -2,10 +2,10 @@
 // by which an engine finds its configuration, its storage and the outside. Where the agent is root, podman runs as the user of tasks: root
 // of a container is then that user, and has no more rights on the machine than a task without a container.
 import { execFile } from 'node:child_process';
-import { mkdir, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { makeOwned } from '../../processes/hand-over.ts';
 import type { TaskUser } from '../../processes/task-user.ts';
 import { defined, network, ordinary, pick } from '../inherited-variables.ts';
 import type { Variables } from '../runtime.ts';
@@ -53,8 +53,7 @@ export async function findEngine({ directory, environment: own, user }: EnginePl
 /** The user has not signed in, so that the system has made no directory for its sockets. */
 async function homeOf(user: TaskUser, directory: string): Promise<Record<string, string>> {
   const run = join(directory, 'podman');
-  await mkdir(run, { recursive: true, mode: 0o700 });
-  await chown(run, user.uid, user.gid);
+  await makeOwned(user, run);
   return { HOME: user.home, XDG_RUNTIME_DIR: run };
 }
 

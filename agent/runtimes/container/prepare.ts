@@ -1,11 +1,11 @@
 // Prepares an instance to run commands in containers of one image: finds or installs the engine, pulls the image, and for Dask
 // looks for it in the image before anything starts.
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ContainerSpec } from '../../../schema/container.ts';
-import { giveTo } from '../../processes/task-user.ts';
+import { freshPath, makePassable, writeFor } from '../../processes/hand-over.ts';
 import type { PrepareInput } from '../environment/prepare.ts';
 import type { Runtime } from '../runtime.ts';
 import { findDask } from './dask-check.ts';
@@ -49,10 +49,9 @@ export async function prepareContainer(spec: ContainerSpec, input: PrepareInput)
 async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, input: PrepareInput): Promise<void> {
   const { directory, log, stopping } = input;
   const { signal } = stopping;
-  const login = await mkdtemp(join(directory, 'registry-'));
+  const login = await makePassable(engine.user, freshPath(directory, 'registry'));
   try {
-    await writeFile(join(login, 'config.json'), JSON.stringify({ auths: registryAuth }), { mode: 0o600 });
-    if (engine.user !== null) await giveTo(engine.user, login);
+    await writeFor(engine.user, join(login, 'config.json'), JSON.stringify({ auths: registryAuth }));
     const hasAuth = Object.keys(registryAuth).length > 0;
     const words = {
       podman: ['pull', '--quiet', ...(hasAuth ? ['--authfile', join(login, 'config.json')] : []), image],

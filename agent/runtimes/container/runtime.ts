@@ -1,12 +1,13 @@
 // The runtime `container`: each command runs in a container of its own, with its directory at the same path, the host's network,
 // and the exit code, the signals and the output of a process of the host.
 import { randomBytes } from 'node:crypto';
-import { chown, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { ContainerSpec } from '../../../schema/container.ts';
 import { startProcess, type Command, type RunningCommand, type StartOptions } from '../../processes/start-process.ts';
-import { giveTo, type TaskUser } from '../../processes/task-user.ts';
+import { writeFor } from '../../processes/hand-over.ts';
+import type { TaskUser } from '../../processes/task-user.ts';
 import { defined, proxies } from '../inherited-variables.ts';
 import type { Runtime } from '../runtime.ts';
 import { engineCommand } from './command-line.ts';
@@ -52,16 +53,14 @@ async function startContainer(place: ContainerPlace, command: Command, options: 
     ...{ hasGpu, hasInit, uid: user?.uid ?? process.getuid?.() ?? 0, gid: user?.gid ?? process.getgid?.() ?? 0 },
     isConfined,
   });
-  if (file !== '') await writeFile(envFile, file, { mode: 0o600, flag: 'wx' });
-  const { cwd, mounts } = command;
+  const { cwd } = command;
   const inEngine: Command = {
     ...{ argv: [...engineWords(engine), ...args], env: { ...env, ...engine.environment }, cwd },
-    ...(user !== null && engine.user !== null ? { user, ...(mounts === undefined ? {} : { mounts }) } : {}),
+    ...(user !== null && engine.user !== null ? { user } : {}),
   };
   let isEnding = false;
   try {
-    if (engine.user !== null && file !== '') await chown(envFile, engine.user.uid, engine.user.gid);
-    if (user !== null && isConfined) for (const path of new Set([...(mounts ?? []), cwd])) await giveTo(user, path);
+    if (file !== '') await writeFor(engine.user, envFile, file);
     const running = await startProcess(inEngine, options);
     const ended = running.ended.then(async (exit) => {
       await rm(envFile, { force: true });

@@ -4,11 +4,12 @@
 // The lock only saves work. Were it broken at a bad moment, two would build, one rename would win, and the other's copy be
 // dropped. That is why environments are relocatable instead of built in their place, where a broken lock would do damage.
 import { randomBytes } from 'node:crypto';
-import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { emptyAs, type TaskUser } from '../../processes/task-user.ts';
+import { giveDirectory, removeDirectory } from '../../processes/hand-over.ts';
+import type { TaskUser } from '../../processes/task-user.ts';
 import { isBuilding, thisBuilder } from './builder.ts';
 
 export interface BuildOnce {
@@ -38,8 +39,8 @@ export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> 
     if (await isComplete(target)) return 'found';
     await sweep(workshop, user);
     const directory = join(workshop, `${basename(target)}.${thisBuilder()}.${randomName()}`);
-    await mkdir(directory);
-    if (user !== null) await chown(directory, user.uid, user.gid);
+    await mkdir(directory, user === null ? {} : { mode: 0o700 });
+    await giveDirectory(user, directory);
     try {
       await build(directory);
       return await publish(directory, request);
@@ -101,7 +102,7 @@ async function isAtWork(builder: string, path: string): Promise<boolean> {
 async function sweep(workshop: string, user: TaskUser | null): Promise<void> {
   for (const name of await readdir(workshop)) {
     const path = join(workshop, name);
-    if (name.startsWith('removed.')) await removeTree(path, user).catch(() => undefined);
+    if (name.startsWith('removed.')) await removeDirectory(path, user).catch(() => undefined);
     const builder = /\.(\d+-[0-9a-f]{8}-[0-9a-f]{8})\.[0-9a-f]{12}$/.exec(name)?.[1];
     if (builder !== undefined && !(await isAtWork(builder, path))) await discard(workshop, path, user);
   }
@@ -132,16 +133,10 @@ async function discard(workshop: string, path: string, user: TaskUser | null): P
   const removed = join(workshop, `removed.${randomName()}`);
   await rename(path, removed)
     .then(
-      () => removeTree(removed, user),
+      () => removeDirectory(removed, user),
       () => undefined,
     )
     .catch(() => undefined);
-}
-
-/** What a user owns is removed as that user. */
-export async function removeTree(path: string, user: TaskUser | null): Promise<void> {
-  if (user !== null) await emptyAs(user, path);
-  await rm(path, { recursive: true, force: true, maxRetries: 2 });
 }
 
 const randomName = (): string => randomBytes(6).toString('hex');

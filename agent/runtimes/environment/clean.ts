@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { removeDirectory } from '../../processes/hand-over.ts';
 import type { TaskUser } from '../../processes/task-user.ts';
-import { removeTree } from './build-once.ts';
 import { isInUse, markRemoving, stampedMs } from './in-use.ts';
 
 /** Made anew in less than a minute, each takes some hundred megabytes. */
@@ -52,6 +52,7 @@ async function removeUnused(
   } finally {
     await unmark();
   }
-  await removeTree(away, user);
+  // What is still written there is removed by the next build.
+  await removeDirectory(away, user).catch(() => undefined);
   return true;
 }

@@ -1,8 +1,10 @@
 // Python environments, made once per content and kept: the same requirements on the same interpreter are the same
 // directory, named by their hash. An environment that is there is complete, and is never changed again.
-import { chown, mkdir, open, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
+import { makeOwned } from '../../processes/hand-over.ts';
 import { letPass, type TaskUser } from '../../processes/task-user.ts';
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { buildEnvironment, pythonIn, type FetchPackageFile, type StageName } from './build.ts';
@@ -129,11 +131,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
 /** The cache is root's; the user passes through, and owns what its programs write by themselves. */
 async function prepareFor(user: TaskUser, cacheDir: string): Promise<void> {
   await letPass(user, [cacheDir, ...['building', 'environments', 'tools'].map((name) => join(cacheDir, name))]);
-  for (const name of ['uv', 'pythons']) {
-    const directory = join(cacheDir, name);
-    await mkdir(directory, { recursive: true });
-    await chown(directory, user.uid, user.gid);
-  }
+  for (const name of ['uv', 'pythons']) await makeOwned(user, join(cacheDir, name));
 }
 
 const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
@@ -152,9 +150,12 @@ async function writeMarker(tools: Tools, directory: string, content: object): Pr
   }
 }
 
+/** Its owner may have put a link or a named pipe there. */
+const asItIs = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /** The interpreter is a link to the machine's own: where that has been removed, the environment is of no use. */
 async function isComplete(directory: string, hash: string): Promise<boolean> {
-  const marker = await readFile(join(directory, markerFile), 'utf8').catch(() => '');
+  const marker = await readFile(join(directory, markerFile), { encoding: 'utf8', flag: asItIs }).catch(() => '');
   return marker.includes(`"${hash}"`) && (await isExecutable(pythonIn(directory)));
 }
 

@@ -1,7 +1,7 @@
 // Who uses which environment, so that none is removed while it is used. A user leaves a record with its process's name,
 // then looks for a remover; a remover leaves its mark, then looks for users (clean.ts). Of two at the same time at least one
 // sees the other, without a lock that a crash could leave behind: a record or mark counts as long as its process lives.
-import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { lstat, lutimes, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -22,12 +22,13 @@ export async function use(cacheDir: string, hash: string, signal: AbortSignal | 
 /** Notes in its marker's time that it is used, or still used: its content is never changed. */
 export async function stamp(directory: string): Promise<void> {
   const now = new Date();
-  await utimes(join(directory, markerFile), now, now).catch(() => undefined);
+  // Its owner may have put a link there.
+  await lutimes(join(directory, markerFile), now, now).catch(() => undefined);
 }
 
 /** When it was last said to be used; 0 when that is unknown. */
 export const stampedMs = (directory: string): Promise<number> =>
-  stat(join(directory, markerFile)).then(
+  lstat(join(directory, markerFile)).then(
     (found) => found.mtimeMs,
     () => 0,
   );
