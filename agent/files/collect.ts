@@ -1,11 +1,12 @@
 // The files that a task has left in its working directory: regular files that are new, or other than what it was given. Links are
 // not followed, so that nothing outside of the directory is taken.
 import type { BigIntStats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { isFilePath } from '../../domain/file-path.ts';
 import { maxFileBytes, maxFilesOfTask } from '../../domain/file-limits.ts';
+import { openDirectory, pathIn } from './open-inside.ts';
 
 /** By path: what distinguishes an unchanged file from a changed one without reading it. */
 export type Snapshot = ReadonlyMap<string, string>;
@@ -19,12 +20,7 @@ export interface Collected {
 /** Before the command begins. */
 export async function snapshot(directory: string): Promise<Snapshot> {
   const marks = new Map<string, string>();
-  await walk(
-    directory,
-    '',
-    (path, info) => void marks.set(path, markOf(info)),
-    () => undefined,
-  );
+  await walk(directory, { file: (path, info) => void marks.set(path, markOf(info)), leaveOut: () => undefined });
   return marks;
 }
 
@@ -33,10 +29,8 @@ export async function collect(directory: string, before: Snapshot): Promise<Coll
   const leaveOut = (path: string, why: string): void => {
     if (collected.leftOut.length < maxLeftOut) collected.leftOut.push(`${JSON.stringify(path)} is not stored: ${why}.`);
   };
-  await walk(
-    directory,
-    '',
-    (path, info) => {
+  await walk(directory, {
+    file: (path, info) => {
       if (before.get(path) === markOf(info)) return;
       const bytes = Number(info.size);
       if (bytes > maxFileBytes) leaveOut(path, 'it has more than 5 GiB');
@@ -44,7 +38,7 @@ export async function collect(directory: string, before: Snapshot): Promise<Coll
       else collected.files.push({ path, bytes, executable: (Number(info.mode) & 0o111) !== 0 });
     },
     leaveOut,
-  );
+  });
   return collected;
 }
 
@@ -52,13 +46,28 @@ const maxLeftOut = 20;
 /** Python's caches of compiled modules are no output. */
 const skipped = new Set(['__pycache__']);
 
-async function walk(
-  directory: string,
-  prefix: string,
-  file: (path: string, info: BigIntStats) => void,
-  leaveOut: (path: string, why: string) => void,
+interface Visitor {
+  file: (path: string, info: BigIntStats) => void;
+  leaveOut: (path: string, why: string) => void;
+}
+
+async function walk(directory: string, visitor: Visitor): Promise<void> {
+  const opened = await openDirectory(directory);
+  try {
+    await walkIn(opened, { directory, prefix: '' }, visitor);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Below a directory that is open: root must not read another one in its place. */
+async function walkIn(
+  opened: FileHandle,
+  { directory, prefix }: { directory: string; prefix: string },
+  visitor: Visitor,
 ): Promise<void> {
-  for (const raw of await readdir(join(directory, prefix), { encoding: 'buffer' })) {
+  const { file, leaveOut } = visitor;
+  for (const raw of await readdir(pathIn(opened, directory, '.'), { encoding: 'buffer' })) {
     const name = raw.toString('utf8');
     const path = `${prefix}${name}`;
     // What is not UTF-8 would come back under another name.
@@ -66,12 +75,25 @@ async function walk(
       leaveOut(path, 'its name is not UTF-8, or longer than 255 bytes, or its path longer than 1,024');
       continue;
     }
-    const info = await lstat(join(directory, path), { bigint: true }).catch(() => null);
-    if (info?.isDirectory() === true && !skipped.has(name)) await walk(directory, `${path}/`, file, leaveOut);
-    else if (info?.isFile() === true) file(path, info);
+    const found = pathIn(opened, directory, name);
+    const info = await lstat(found, { bigint: true }).catch(() => null);
+    if (info?.isDirectory() === true && !skipped.has(name)) {
+      const below = await openDirectory(found).catch((error: unknown) => {
+        if (isGone(error)) return null;
+        throw error;
+      });
+      if (below === null) continue;
+      await walkIn(below, { directory: join(directory, name), prefix: `${path}/` }, visitor).finally(() =>
+        below.close(),
+      );
+    } else if (info?.isFile() === true) file(path, info);
     else if (info?.isSymbolicLink() === true) leaveOut(path, 'it is a symbolic link');
   }
 }
+
+/** It is not there any more, or a link or a file by now. */
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(error.code));
 
 const markOf = ({ size, mtimeNs, ctimeNs, ino, mode }: BigIntStats): string =>
   [size, mtimeNs, ctimeNs, ino, mode].join('/');

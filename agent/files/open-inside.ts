@@ -1,25 +1,51 @@
-// Opens a file that another user's program may replace by a link at any moment: what was opened is checked, not what was asked for.
+// Opens files and directories of a task, whose processes may replace any of them by a link at any moment. Each name is opened in the directory
+// that was opened before it, and no link is followed: what is found lies in the task's directory, whatever is exchanged meanwhile.
 import { constants } from 'node:fs';
-import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
-import { sep } from 'node:path';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+
+/** The path of something in an opened directory. Where the system has no such paths, the agent and its tasks are one user. */
+export const pathIn = (directory: FileHandle, path: string, name: string): string =>
+  process.platform === 'linux' ? `/proc/self/fd/${directory.fd}/${name}` : join(path, name);
+
+/** Rejects when it is a link, or no directory. */
+export const openDirectory = (path: string): Promise<FileHandle> => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
 /**
- * For reading. Rejects when the file is a symbolic link, or when it lies outside `within`; null where a link in its path may lead
- * anywhere.
+ * For reading. Rejects when it is no regular file, or when a name of its path below `within` is a link; `within` null: a link in its
+ * path may lead anywhere.
  */
 export async function openInside(path: string, within: string | null): Promise<FileHandle> {
   if (within === null) return open(path, 'r');
-  // A named pipe in its place must not stop the agent.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const names = relative(within, path).split(sep);
+  const name = names.pop() ?? '';
+  let place = within;
+  let directory = await openDirectory(within);
   try {
-    const [opened, top] = await Promise.all([pathOf(file, path), realpath(within)]);
-    if (opened.startsWith(top + sep)) return file;
-    throw new Error('it was replaced by a link that leads out of its directory');
-  } catch (error) {
-    await file.close();
-    throw error;
+    for (const each of names) {
+      const next = await openDirectory(pathIn(directory, place, each));
+      await directory.close();
+      directory = next;
+      place = join(place, each);
+    }
+    // A named pipe in its place must not stop the agent.
+    const file = await open(pathIn(directory, place, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      if (!(await file.stat()).isFile()) throw new Error('it is no regular file any more');
+      if (process.platform !== 'linux') await requireInside(path, within);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } finally {
+    await directory.close();
   }
 }
 
-const pathOf = (file: FileHandle, path: string): Promise<string> =>
-  process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(path);
+async function requireInside(path: string, within: string): Promise<void> {
+  const [opened, top] = await Promise.all([realpath(path), realpath(within)]);
+  if (!opened.startsWith(top + sep)) throw new Error('it was replaced by a link that leads out of its directory');
+}
