@@ -13,6 +13,26 @@ export function isFilePath(path: string): boolean {
     .every((name) => name !== '' && name !== '.' && name !== '..' && utf8Bytes(name) <= maxNameBytes);
 }
 
+/** The directories that a path lies in, outermost first. */
+export function parentsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+/** The first of `paths` that cannot lie in one directory with one of `others`: they are the same, or one is a file in the other's way. */
+export function findClash(
+  paths: readonly string[],
+  others: readonly string[],
+): { index: number; other: string } | null {
+  const files = new Set(others);
+  const below = new Map(others.flatMap((other) => parentsOf(other).map((parent) => [parent, other] as const)));
+  for (const [index, path] of paths.entries()) {
+    const other = [...parentsOf(path), path].find((each) => files.has(each)) ?? below.get(path);
+    if (other !== undefined) return { index, other };
+  }
+  return null;
+}
+
 function utf8Bytes(text: string): number {
   let bytes = 0;
   for (const character of text) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LineSink } from '../logs/lines.ts';
 import type { Log } from '../logs/log.ts';
-import { InstanceFault } from '../processes/instance-fault.ts';
+import { InstanceFault, reasonOf } from '../processes/instance-fault.ts';
 import type { Command, RunningCommand } from '../processes/start-process.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
 
@@ -124,8 +124,7 @@ async function kept(outcome: Outcome, input: TaskInput, signal: AbortSignal): Pr
     await input.keepFiles(signal);
     return outcome;
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    const reason = `The files of this task could not be stored: ${text}.`.slice(0, 1000);
+    const reason = `The files of this task could not be stored: ${reasonOf(error)}.`.slice(0, 1000);
     if (outcome.exitCode !== 0) input.log.write(reason);
     return outcome.exitCode === 0 ? { ...outcome, exitCode: cannotStore, reason } : outcome;
   }

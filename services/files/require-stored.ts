@@ -1,5 +1,6 @@
 // Files that a request names must have been uploaded before it.
 import { RopewalkError } from '../../domain/errors.ts';
+import { parentsOf } from '../../domain/file-path.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import type { Deps } from '../context.ts';
 import { missingFiles } from './transfers.ts';
@@ -26,11 +27,6 @@ export async function requireStored(
   const path = JSON.stringify(files[index]?.path);
   throw invalid(`${field}.${index}`, `${path} has not been uploaded to this workspace with this size and SHA-256.`);
 }
-
-const parentsOf = (path: string): string[] => {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
-};
 
 const invalid = (field: string, message: string) =>
   new RopewalkError({

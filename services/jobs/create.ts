@@ -15,6 +15,7 @@ import type { ResolvedMachines } from '../machines.ts';
 import { readDefaults } from '../people/defaults.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';
+import { checkInputFiles, normalPath } from './script.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
 
 export interface CreateJobInput {
@@ -76,11 +77,13 @@ async function inputFilesOf(
   { inputFiles, files }: CreateJobParsed,
   { inputFilestore }: ResolvedJob['files'],
 ): Promise<StoredFile[]> {
-  const own = new Set([...inputFiles, ...files].map(({ path }) => path));
-  const stored = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
-  const all = [...inputFiles, ...stored.filter(({ path }) => !own.has(path))];
-  await requireStored(deps, workspace, { files: all, field: 'inputFiles' });
-  return all;
+  const own = new Set([...inputFiles, ...files].map(({ path }) => normalPath(path)));
+  const all = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
+  const stored = all.filter(({ path }) => !own.has(path));
+  checkInputFiles(stored, files, 'inputFilestore');
+  const placed = [...inputFiles, ...stored];
+  await requireStored(deps, workspace, { files: placed, field: 'inputFiles' });
+  return placed;
 }
 
 function settingsOf(resolved: ResolvedJob): JobSettingsInput {

@@ -14,7 +14,7 @@ import { machinesWithDefaults } from '../people/defaults.ts';
 import { coresOf, providerOf } from '../providers.ts';
 import { checkSoftware } from '../software/check.ts';
 import { runtimeOf } from './runtime.ts';
-import { checkFiles, checkProgramName, checkWords, readHeader } from './script.ts';
+import { checkFiles, checkInputFiles, checkProgramName, checkWords, readHeader } from './script.ts';
 
 export interface JobRequest {
   resolved: ResolvedJob;
@@ -32,6 +32,7 @@ export async function readJobRequest(
   defaults: WorkspaceDefaults,
 ): Promise<JobRequest> {
   checkFiles(body.files);
+  checkInputFiles(body.inputFiles, body.files);
   checkSoftware(body.software);
   const header = readHeader(body);
   const { manifest, reader } = providerOf(deps.providers, body.provider ?? defaults.provider);

@@ -1,14 +1,15 @@
 // What travels with a job: its files, checked before anything is written, and the script among them whose header counts.
 import { maxHeaderBytes, parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import { findClash } from '../../domain/file-path.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
 
 /** The header of the first file that the command names and that has one; an empty header when none has. */
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
   let slurm: BatchHeader | undefined;
-  const byPath = new Map(files.map((file) => [normal(file.path), file]));
-  for (const path of new Set(command.map(normal))) {
+  const byPath = new Map(files.map((file) => [normalPath(file.path), file]));
+  for (const path of new Set(command.map(normalPath))) {
     const start = startOf(byPath.get(path)?.content ?? '');
     // A NUL: it is no text.
     const header = start.includes('\0') ? noHeader : parseBatchHeader(start);
@@ -32,7 +33,7 @@ const noHeader: BatchHeader = { options: [], problems: [] };
 export function checkFiles(files: CreateJobParsed['files']): void {
   const seen = new Set<string>();
   for (const [index, { path }] of files.entries()) {
-    const parts = normal(path).split('/');
+    const parts = normalPath(path).split('/');
     const field = `files.${index}.path`;
     if (parts.some((part) => part === '' || part === '.' || part === '..') || /[\\\p{Cc}]/u.test(path)) {
       const hint = 'Give a path below the working directory, with "/" between its parts, without "..".';
@@ -42,7 +43,7 @@ export function checkFiles(files: CreateJobParsed['files']): void {
     seen.add(parts.join('/'));
   }
   for (const [index, { path }] of files.entries()) {
-    const parts = normal(path).split('/');
+    const parts = normalPath(path).split('/');
     const parent = parts.map((_, at) => parts.slice(0, at).join('/')).find((each) => seen.has(each));
     if (parent === undefined) continue;
     const field = `files.${index}.path`;
@@ -51,6 +52,23 @@ export function checkFiles(files: CreateJobParsed['files']): void {
       `${field}: ${JSON.stringify(path)} lies below ${JSON.stringify(parent)}, which is a file itself.`,
     );
   }
+}
+
+/** Refuses input files that the job's own files leave no room for. `field`: of those of them that did not come with the request. */
+export function checkInputFiles(
+  inputFiles: readonly { path: string }[],
+  files: CreateJobParsed['files'],
+  field: 'inputFiles' | 'inputFilestore' = 'inputFiles',
+): void {
+  const clash = findClash(
+    inputFiles.map(({ path }) => path),
+    files.map(({ path }) => normalPath(path)),
+  );
+  if (clash === null) return;
+  const name = field === 'inputFiles' ? `inputFiles.${clash.index}.path` : field;
+  const path = JSON.stringify(inputFiles[clash.index]?.path);
+  const message = `${name}: ${path} cannot lie in one directory with ${JSON.stringify(clash.other)} of files.`;
+  throw invalid(name, message, 'Give each file a path of its own, and none below the path of another file.');
 }
 
 /** A NUL cannot be passed to a process. */
@@ -70,13 +88,13 @@ export function checkProgramName({
   inputFiles,
 }: Pick<CreateJobParsed, 'command' | 'files' | 'inputFiles'>): void {
   const [first = ''] = command;
-  const isFile = [...files, ...inputFiles].some(({ path }) => normal(path) === normal(first));
+  const isFile = [...files, ...inputFiles].some(({ path }) => normalPath(path) === normalPath(first));
   if (command.length > 1 || isFile || first.startsWith('/') || !/[\s|;&<>]/.test(first)) return;
   const message = `command.0: ${JSON.stringify(first.slice(0, 80))} names no program, and no shell reads a command.`;
   throw invalid('command.0', message, "Write its words one by one, or let a shell read it: sh -c 'COMMAND LINE'.");
 }
 
-const normal = (path: string): string => path.replace(/^(?:\.\/)+/, '');
+export const normalPath = (path: string): string => path.replace(/^(?:\.\/)+/, '');
 
 const invalid = (field: string, message: string, hint?: string) =>
   new RopewalkError({ code: 'VALIDATION', field, message, ...(hint === undefined ? {} : { hint }) });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashBody } from '../../services/jobs/canonical.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
+const input = (path: string) => ({ path, sha256: '0'.repeat(64), bytes: 1 });
 const script = (text: string, path = 'run.sh') => ({
   path,
   content: Buffer.from(text).toString('base64'),
@@ -169,6 +170,17 @@ describe('submitting a job', () => {
     ['an absolute path', { files: [script('', '/etc/x')] }, 'files.0.path'],
     ['a backslash', { files: [script('', 'a\\b')] }, 'files.0.path'],
     ['the same path twice', { files: [script('', 'a'), script('', './a')] }, 'files.1.path'],
+    [
+      'an input file in the place of a file',
+      { files: [script('', './a')], inputFiles: [input('a')] },
+      'inputFiles.0.path',
+    ],
+    ['an input file below a file', { files: [script('', 'a')], inputFiles: [input('a/b')] }, 'inputFiles.0.path'],
+    [
+      'a file below an input file',
+      { files: [script('', 'a/b')], inputFiles: [input('x'), input('a')] },
+      'inputFiles.1.path',
+    ],
     ['content that is not base64', { files: [{ path: 'a', content: 'ä' }] }, 'files.0.content'],
     ['a bad variable name', { env: { '1X': 'y' } }, 'env.1X'],
     ['a variable of ours', { secretEnv: { ROPEWALK_INSTANCE: 'i' } }, 'secretEnv.ROPEWALK_INSTANCE'],
