@@ -125,7 +125,7 @@ export async function removeDirectory(directory: string, user: Ids | null = null
  * Removes what is in a directory of the user, as that user: a process of a task that has outlived it may put links where this looks,
  * and root would follow them anywhere. Never rejects; the directory itself stays.
  */
-async function emptyAs({ uid, gid }: Ids, directory: string): Promise<void> {
+export async function emptyAs({ uid, gid }: Ids, directory: string): Promise<void> {
   // A directory that its owner may not write has to be made writable first.
   const script = 'cd -- "$1" && { find . -mindepth 1 -delete || { chmod -R u+rwX .; find . -mindepth 1 -delete; }; }';
   const env = { PATH: '/usr/bin:/bin' };

@@ -3,7 +3,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { emptyAs } from '../../processes/task-user.ts';
+import { emptyAs } from '../../processes/hand-over.ts';
 import { EnvironmentError } from './errors.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
