@@ -48,7 +48,7 @@ export const taskPageSize = 500;
  * While the object store is unavailable, records wait in the job's state, at some 170 bytes each: with this many, a job grants no more
  * tasks, so that its state can still be carried into its next run.
  */
-export const maxUnwrittenRecords = 4_000;
+export const maxUnwrittenRecords = 3_000;
 
 /**
  * An idle agent asks again this often while other agents of its job run tasks: a ninth of the lease, between these. Each request costs
