@@ -38,6 +38,7 @@ import { instanceTypesCommand } from './commands/instance-types.ts';
 import { loginCommand } from './commands/login.ts';
 import { logsCommand as allLogsCommand } from './commands/logs.ts';
 import { logoutCommand } from './commands/logout.ts';
+import { notebookCommand, notebookCommands } from './commands/notebook.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { setupCommand } from './commands/setup.ts';
 import { sweepCommand } from './commands/sweep.ts';
@@ -154,12 +155,18 @@ export function createProgram(context: CliContext): Program {
     'Limits and usage of the workspace; for operators, all workspaces.',
     workspaceCommands,
   );
+  const notebook = group(
+    'notebook',
+    'Jupyter on an instance, with your environment, and your files in both directions.',
+    notebookCommands.map((name) => () => notebookCommand(name)),
+  );
   const program = new Command('ropewalk')
     .description('Durable batch jobs and Dask clusters on your own VMs.')
     .version(version)
     .enablePositionalOptions()
     .addCommand(batch)
     .addCommand(cluster)
+    .addCommand(notebook)
     .addCommand(env)
     .addCommand(costCommand(context, finish))
     .addCommand(budget)

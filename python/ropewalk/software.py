@@ -23,13 +23,15 @@ def make_software(
     *,
     warn: Callable[[str], None] | None = None,
     programs: Sequence[Path] = (),
+    roots: Sequence[Path] | None = None,
 ) -> dict[str, Any]:
     """Blocks: it may build wheels, and uploads files. `say` gets lines for the user, `warn` those about what the cluster does not
-    have as it is here; `programs` are scripts that will run there.
+    have as it is here; `programs` are scripts that will run there, `roots` the directories of modules, by default
+    those of this process.
     Raises RopewalkError (PACKAGE_SYNC) when something that is needed cannot be brought, ClusterTimeoutError when `until`
     (time.monotonic) does not allow another attempt of a request."""
     try:
-        plan = make_plan(options, programs=programs)
+        plan = make_plan(options, roots=roots, programs=programs)
         for line in warnings_of(plan):
             (warn or say)(line)
         check(plan, options)

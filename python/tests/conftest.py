@@ -9,6 +9,7 @@ import dask
 import pytest
 from distributed import LocalCluster, Security
 from distributed.core import Status
+from jupyter_stand_in import Here, JupyterStandIn
 from stand_in import TOKEN, StandIn
 from stand_in_jobs import JobsStandIn
 
@@ -83,6 +84,18 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
     monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
     yield stand_in
     stand_in.close()
+
+
+@pytest.fixture
+def jupyter() -> Iterator[JupyterStandIn]:
+    stand_in = JupyterStandIn()
+    yield stand_in
+    stand_in.close()
+
+
+@pytest.fixture
+def here(jupyter: JupyterStandIn, tmp_path: Path) -> Here:
+    return Here(jupyter, tmp_path / "work", tmp_path / "state" / "one.json")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ import { createProgram } from '../../cli/program.ts';
 import { type BuiltPackage, buildPackage } from './built-package.ts';
 
 const minutes = 60_000;
+/** What the command of a checkout lacks. */
+const onlyInPython = ['notebook start', 'notebook list', 'notebook link', 'notebook stop'];
 
 let built: BuiltPackage;
 beforeAll(async () => {
@@ -68,6 +70,9 @@ describe("the wheel's command and the one of a checkout", () => {
       python.commands[path] === undefined &&
       !Object.keys(python.elsewhere).some((one) => `${path} `.startsWith(`${one} `));
     expect(leaves(own).filter(lacked)).toEqual([]);
+    expect(onlyInPython.filter((path) => python.commands[path] === undefined || find(own, path) === undefined)).toEqual(
+      [],
+    );
     expect(Object.keys(python.commands)).toEqual(
       expect.arrayContaining(['login', 'batch run', 'cluster why', 'env list']),
     );
@@ -75,11 +80,27 @@ describe("the wheel's command and the one of a checkout", () => {
 
   it('have the same options, choices, defaults and texts', () => {
     for (const [path, { help, options }] of Object.entries(python.commands)) {
+      if (onlyInPython.includes(path)) continue;
       const command = find(own, path);
       if (command === undefined) throw new Error(`only Python has ${path}`);
       expect.soft(help, path).toBe(command.description());
       expect.soft(sorted(options), path).toEqual(sorted(optionsOf(command)));
     }
+  });
+});
+
+describe('what only Python has', () => {
+  it.each(onlyInPython)('%s says so here, with whatever options, and how to install it', async (path) => {
+    const said = { out: new PassThrough(), err: new PassThrough() };
+    const { program } = createProgram({
+      ...{ env: {}, home: '/none', cwd: '/none' },
+      output: createOutput(said.out, said.err),
+    });
+    const command = program.parseAsync([...path.split(' '), 'analysis', '--sync', '.', '--help'], { from: 'user' });
+    await expect(command).rejects.toMatchObject({
+      message: expect.stringContaining(`ropewalk ${path} is in the Python package`),
+      hint: expect.stringContaining('pip install ./python'),
+    });
   });
 });
 

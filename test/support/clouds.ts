@@ -144,7 +144,7 @@ const startedEc2 = (cloud: TestCloud): StartedCloud => ({
 
 const { region: _region, zones, subnetwork, ...projectFile } = gcpFile;
 
-export const computeEngine: CloudUnderTest = {
+const computeEngine: CloudUnderTest = {
   name: 'gcp',
   title: 'Compute Engine',
   region: gcpSettings.region,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, clusters, environments, job_actions, jobs
+from ropewalk.cli import account, clusters, environments, job_actions, jobs, notebook
 from ropewalk.cli.run import run
 
 #: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
@@ -81,6 +81,7 @@ def create_program() -> click.Group:
             "Dask clusters: a scheduler and workers that run independently of your terminal.",
             clusters.COMMANDS,
         ),
+        _group("notebook", "Jupyter on an instance, with your environment, and your files in both directions.", notebook.COMMANDS),
         _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),
     ]
     for command in [*groups, *account.COMMANDS]:
