@@ -1,5 +1,5 @@
 // Archives of environments, and what an instance does when it cannot use one.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmod,
@@ -49,21 +49,25 @@ async function sample(): Promise<string> {
   await symlink(process.execPath, join(made, 'bin', 'python'));
   await writeFile(join(made, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
   await utimes(join(made, 'tool'), 1_700_000_000, 1_700_000_000);
-  await writeFile(join(made, 'data'), Buffer.alloc(200_000, 'x'));
+  // Many chunks that cannot be made smaller.
+  await writeFile(join(made, 'data'), randomBytes(16_000_000));
   return made;
 }
 
 describe('an archive', () => {
   it('has the files with their modes, times and links, and the SHA-256 that is said', async () => {
     const path = join(scratch, 'archive');
-    const packed = await packDirectory(tools, await sample(), { path, maxBytes: 1_000_000 });
+    const made = await sample();
+    const packed = await packDirectory(tools, made, { path, maxBytes: 20_000_000 });
     const bytes = await readFile(path);
     expect(packed).toMatchObject({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
-    expect(packed.unpackedBytes).toBeGreaterThan(200_000);
+    expect(packed.unpackedBytes).toBeGreaterThan(16_000_000);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const into = await directory('into');
     await unpackDirectory(tools, path, { directory: into, maxBytes: packed.unpackedBytes });
     expect((await readdir(into)).toSorted()).toEqual(['bin', 'data', 'tool']);
+    const [before, after] = await Promise.all([made, into].map((each) => readFile(join(each, 'data'))));
+    expect(after?.equals(before ?? Buffer.alloc(0))).toBe(true);
     const { mode, mtimeMs } = await stat(join(into, 'tool'));
     expect([mode & 0o777, mtimeMs]).toEqual([0o755, 1_700_000_000_000]);
     expect((await stat(join(into, 'bin', 'python'))).isFile()).toBe(true);
@@ -74,7 +78,7 @@ describe('an archive', () => {
     const made = await sample();
     await expect(packDirectory(tools, made, { path, maxBytes: 100 })).rejects.toThrow(TooLarge);
     await rm(path);
-    await packDirectory(tools, made, { path, maxBytes: 1_000_000 });
+    await packDirectory(tools, made, { path, maxBytes: 20_000_000 });
     const into = await directory('into');
     await expect(unpackDirectory(tools, path, { directory: into, maxBytes: 50_000 })).rejects.toThrow(TooLarge);
   });
