@@ -96,7 +96,7 @@ describe('an archive', () => {
   });
 
   it.runIf(process.getuid?.() === 0)('is packed and unpacked as the user of tasks, into files of its own', async () => {
-    const user: TaskUser = { name: 'builds', uid: 64_003, gid: 64_003, home: '/nonexistent', subordinate: [] };
+    const user: TaskUser = { name: 'builds', uid: 64_003, gid: 64_003, home: '/nonexistent' };
     const as: Tools = { ...tools, user };
     await chmod(scratch, 0o711);
     const [made, into] = [await directory('of-user'), await directory('into')];
