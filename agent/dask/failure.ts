@@ -1,5 +1,5 @@
 // Why an instance of a Dask cluster has no Dask process, in the codes that the control plane knows.
-import { withoutPasswords } from '../runtimes/environment/requirements.ts';
+import { withoutUrlSecrets } from '../../domain/software/url-text.ts';
 
 export type DaskFailureCode =
   | 'ENVIRONMENT_FAILED'
@@ -36,4 +36,4 @@ export function asFailure(code: DaskFailureCode, cause: unknown): DaskFailure {
 }
 
 /** As long as a report may be. */
-const presentable = (text: string): string => withoutPasswords(text).slice(0, 1000);
+const presentable = (text: string): string => withoutUrlSecrets(text).slice(0, 1000);

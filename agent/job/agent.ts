@@ -11,7 +11,7 @@ import { runHostSetup } from '../lifecycle/host-setup.ts';
 import { blockMetadata } from '../lifecycle/metadata-block.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { aliveWithin } from '../lifecycle/watchdog.ts';
-import { withoutPasswords } from '../runtimes/environment/requirements.ts';
+import { withoutUrlSecrets } from '../../domain/software/url-text.ts';
 import { hostRuntime } from '../runtimes/host/runtime.ts';
 import { taskBase } from '../runtimes/inherited-variables.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
@@ -102,7 +102,7 @@ function leaveBecause(
   code: 'HOST_SETUP_FAILED' | 'METADATA_OPEN' | 'RUNTIME_FAILED',
   error: unknown,
 ): Leaving {
-  const why = withoutPasswords(error instanceof Error ? error.message : String(error));
+  const why = withoutUrlSecrets(error instanceof Error ? error.message : String(error));
   const text = (code === 'RUNTIME_FAILED' ? `The job's runtime is unavailable: ${why}` : why).slice(0, 1000);
   log.write(text);
   return { code, text };

@@ -1,4 +1,5 @@
 // Named environments: set, list, read, delete. Nothing of a package runs here: a client sends a lock, or what instances resolve.
+import { withoutUrlSecrets } from '../../domain/software/url-text.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { environmentKey } from '../../platform/archive-keys.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -60,7 +61,7 @@ export async function getEnvironment({ deps, actor }: Context, name: string): Pr
     return { ...wireOf(environment), software: null, container: content.image, builds: [] };
   }
   const { requirements, pinned, python = null, packageFiles } = content.software;
-  const shown = requirements.map((one) => one.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@'));
+  const shown = requirements.map(withoutUrlSecrets);
   const builds = await listBuilds(deps, actor.workspace, content.software);
   const software = { requirements: shown, pinned, python, packageFiles };
   return { ...wireOf(environment), software, container: null, builds };

@@ -1,6 +1,7 @@
 // The software that a caller asks for, checked before anything is written. A requirement may hold a password: errors name the
 // field, never the value.
 import { RopewalkError } from '../../domain/errors.ts';
+import { hasGitCredentials } from '../../domain/software/url-text.ts';
 import type { EnvironmentSpec, Software } from '../../schema/software.ts';
 
 /** @throws RopewalkError VALIDATION naming the field. */
@@ -33,6 +34,13 @@ function checkRequirement(requirement: string, index: number): void {
   if (requirement.trim().startsWith('-')) throw invalid(field, 'options of the installer are not taken', hint);
   if (/[\p{Cc}\p{Zl}\p{Zp}\\]|\$\{/u.test(requirement)) {
     throw invalid(field, 'control characters, backslashes and ${...} are not taken', hint);
+  }
+  if (hasGitCredentials(requirement)) {
+    throw invalid(
+      field,
+      'credentials in the URL of a git repository are not taken, because git shows its arguments to every user of the instance',
+      'Put the package in a private index (software.indexes has fields for its credentials), or send it as a wheel, as package sync does.',
+    );
   }
   if (!/^[A-Za-z0-9]/.test(requirement.trim())) throw invalid(field, 'it does not begin with a name', hint);
 }

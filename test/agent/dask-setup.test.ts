@@ -13,7 +13,7 @@ import { createLog } from '../../agent/logs/log.ts';
 const python = `#!/bin/sh
 case "$*" in
   *sysconfig*) printf '3.12.1\\n%s\\ncpython linux-x86_64 none\\n' "$0" ;;
-  *) echo 'Failed to fetch: https://ada:hunter2@index.example/simple/uv/' >&2; exit 1 ;;
+  *) echo 'Failed to fetch: https://ada:hunter2@index.example/hunter2/simple/uv/?token=hunter2' >&2; exit 1 ;;
 esac
 `;
 

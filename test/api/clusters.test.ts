@@ -122,6 +122,7 @@ describe('starting a Dask cluster', () => {
       [{ software: { requirements: [' -e hunter2'] } }, 'software.requirements.0'],
       [{ software: { requirements: ['dask\n-r hunter2'] } }, 'software.requirements.0'],
       [{ software: { requirements: ['dask\u2028hunter2'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['dask', 'x @ git+https://hunter2@host/x.git'] } }, 'software.requirements.1'],
       [{ software: { requirements: ['dask \\'] } }, 'software.requirements.0'],
       [{ software: { requirements: ['x @ https://${hunter2}'] } }, 'software.requirements.0'],
       [{ software: { requirements: ['/hunter2.whl'] } }, 'software.requirements.0'],

@@ -43,7 +43,7 @@ it('are set, listed, read without passwords, changed and deleted, and each chang
   expect(details.status).toBe(200);
   const text = await details.text();
   expect(JSON.parse(text).software.requirements).toEqual([
-    'mine @ https://[secret]@index.example/mine.whl',
+    'mine @ https://[secret]@index.example/…/mine.whl',
     'pandas==2.3.1',
   ]);
   const stored = await Promise.all(api.objects.keys().map((key) => api.objects.get(key)));

@@ -11,7 +11,8 @@ import { markerFile } from './in-use.ts';
 import { leftOutFiles } from './left-out.ts';
 import type { Python } from './python.ts';
 import { indexLines, withoutOwnIndex } from './indexes.ts';
-import { namedIn, withoutPasswords } from './requirements.ts';
+import { namedIn } from './requirements.ts';
+import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
 import { ensureUv } from './uv.ts';
 
@@ -178,7 +179,7 @@ const modulesPath = "import os, sys; sys.path.insert(0, os.path.join(sys.prefix,
 const packageOf = (wheel: string): string => wheel.slice(0, wheel.indexOf('-')).replaceAll('_', '-').toLowerCase();
 
 function installError(failure: ToolFailure, requirements: readonly string[]): EnvironmentError {
-  const named = namedIn(failure.said, requirements).map(withoutPasswords);
+  const named = namedIn(failure.said, requirements).map(withoutUrlSecrets);
   const isFetching = /Failed to fetch|Request failed|No space left/.test(failure.said);
   const which = named.length === 0 ? 'The requirements' : named.map((one) => `"${one}"`).join(', ');
   return new EnvironmentError(

@@ -12,7 +12,7 @@ import type { Environment } from './environment.ts';
 import { EnvironmentError } from './errors.ts';
 import { stamp } from './in-use.ts';
 import { writeLeftOut } from './left-out.ts';
-import { withoutPasswords } from './requirements.ts';
+import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import type { SharedBuilds } from './shared/port.ts';
 import { environmentRuntime } from './runtime.ts';
 
@@ -59,7 +59,7 @@ export async function prepareEnvironment(
       signal.throwIfAborted();
       const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');
       if (!mayPass || attempt === attempts) throw error;
-      log.write(`The Python environment could not be made; trying again: ${withoutPasswords(error.message)}`);
+      log.write(`The Python environment could not be made; trying again: ${withoutUrlSecrets(error.message)}`);
       await sleep(retryAfterMs * attempt, undefined, { signal });
     }
   }

@@ -1,6 +1,7 @@
 // Requirements as people write them (PEP 508), checked and put in order, so that the same requirements have one name however they
 // are written. Options and paths are refused: what installs must be named, never by a flag.
 import { maxRequirements } from '../../../domain/software/limits.ts';
+import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { EnvironmentError } from './errors.ts';
 
 const maxLength = 1_000;
@@ -19,15 +20,12 @@ export function namedIn(text: string, normalised: readonly string[]): string[] {
   return normalised.filter((requirement) => words.has(/^[a-z0-9-]+/.exec(requirement)?.[0] ?? ''));
 }
 
-/** A requirement or an index's address may hold a password: errors and logs show it without. */
-export const withoutPasswords = (text: string): string => text.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@');
-
 function normalise(requirement: string, index: number): string {
   const text = requirement.replace(/(^|\s)#.*$/, '').trim();
   const refuse = (why: string): never => {
-    const shown = JSON.stringify(withoutPasswords(text).slice(0, 100));
+    const shown = JSON.stringify(withoutUrlSecrets(text).slice(0, 100));
     throw new EnvironmentError('REQUIREMENT', `requirements[${index}] is ${shown}: ${why}.`, {
-      requirements: [withoutPasswords(text)],
+      requirements: [withoutUrlSecrets(text)],
     });
   };
   // uv would fill in braces from its environment, and join a line that ends with a backslash to the next.

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { variablesOf, type TaskUser } from '../../processes/task-user.ts';
 
 export interface Tools {
@@ -60,6 +61,8 @@ export function toolEnvironment(base: Record<string, string | undefined>, cacheD
   return {
     ...environment,
     NO_COLOR: '1',
+    // A URL in its messages stays in one piece.
+    UV_NO_WRAP: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PIP_NO_INPUT: '1',
     // On the same file system as the environments: files are then linked, not copied.
@@ -88,6 +91,6 @@ function explain(cause: unknown, timeoutMs: number): string {
   const stderr = 'stderr' in cause ? String(cause.stderr).trim() : '';
   const wasKilled = 'killed' in cause && cause.killed === true;
   const timeout = wasKilled ? `It was ended after ${Math.round(timeoutMs / 1000)} s. ` : '';
-  // The end of a long text: programs say last why they gave up.
-  return `${timeout}${stderr === '' ? cause.message : stderr.slice(-2_000)}`;
+  // Before it is cut: a half of a URL could not be recognised. The end of a long text: programs say last why they gave up.
+  return `${timeout}${stderr === '' ? withoutUrlSecrets(cause.message) : withoutUrlSecrets(stderr).slice(-2_000)}`;
 }
