@@ -139,6 +139,7 @@ const isKnownHost = createHostCheck([new URL(settings.publicUrl).hostname, ...se
 const fetch = withKnownHosts(isKnownHost, createApp(deps).fetch);
 const connections = {
   maxConnections: settings.maxConnections,
+  maxOfAddress: settings.trustedProxies > 0 ? null : Math.ceil(settings.maxConnections / 2),
   headersMs: requestHeadersMs,
   requestMs: requestBodyMs,
 };

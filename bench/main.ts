@@ -68,6 +68,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
     load: async () => (await import('./ec2/bench.ts')).ec2Bench,
   },
+  gcp: {
+    about: 'a Dask cluster of 1,000 workers on an emulated Compute Engine, against one instances.insert for each',
+    load: async () => (await import('./gcp/bench.ts')).gcpBench,
+  },
 };
 
 async function main(): Promise<void> {

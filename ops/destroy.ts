@@ -113,7 +113,7 @@ function giveResult(deploymentId: string, found: Found[], ended: Ended[]): numbe
   throw new RopewalkError({
     code: 'UNAVAILABLE',
     message: `some resources remain: ${what.join('; ')}`,
-    hint: `Run it again: it continues with what remains. In the cloud's console, the tag ropewalk:deployment = ${deploymentId} finds it.`,
+    hint: `Run it again: it continues with what remains. In the cloud's console, the tag ropewalk:deployment, or the label ropewalk-deployment, = ${deploymentId} finds it.`,
   });
 }
 

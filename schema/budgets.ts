@@ -14,7 +14,8 @@ const number = z.number().int().min(1).max(999_999_999_999);
 export const budgetParam = z.object({ budget: nameInput });
 
 export const putBudget = z.strictObject({
-  dollars: z.number().positive().max(1_000_000_000),
+  /** At least a cent: less would stop everything, and be shown as $0.00. */
+  dollars: z.number().min(0.01).max(1_000_000_000),
   /** `run`: each cluster or job of the subject alone, from its start on. Days and months are those of UTC. */
   period: z.enum(budgetPeriods).default('month'),
   /** Only what this user has started. Without `user`, `cluster` and `job` the budget is the workspace's. */

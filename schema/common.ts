@@ -69,10 +69,21 @@ export const listQuery = pageQuery.extend({
 });
 export type ListQuery = z.output<typeof listQuery> & { status?: string[] | undefined };
 
+/** A name that people give a thing of theirs, as pages and terminals show it: no characters that control these, or change the direction of text. */
+export const label = z
+  .string()
+  .max(100)
+  // As ranges: tools that read the document know no \p{Cc}.
+  .regex(
+    /^[^\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$/,
+    'has control characters or characters that change the direction of text',
+  )
+  .default('');
+
 /** US dollars; a cluster that has cost as much ends. */
 export const maxCostInput = z
   .number()
-  .positive()
+  .min(0.01)
   .max(1_000_000)
   .describe('US dollars: it ends when it has cost this much.');
 

@@ -22,7 +22,7 @@
 import { z } from 'zod';
 
 import { userNamePattern } from '../domain/people/users.ts';
-import { durationInput } from './common.ts';
+import { durationInput, label } from './common.ts';
 import { workspaceDefaultsInput } from './machines.ts';
 
 const count = z.number().int();
@@ -61,7 +61,7 @@ export const createToken = z.strictObject({
   /** Of the same workspace; oneself unless an admin says otherwise. */
   user: userName.optional(),
   /** What it is for, e.g. `laptop` or `ci`. */
-  name: z.string().max(100).default(''),
+  name: label,
   /** Unless given: all that the maker's token has and the user's role allows. */
   scopes: z.array(scope).min(1).max(4).optional(),
   /** From now, e.g. `30 days`; without it the token is good until it is revoked. */
@@ -172,7 +172,7 @@ export const takeSignIn = z.strictObject({
 export type TakeSignIn = z.infer<typeof takeSignIn>;
 
 /** What people see on the page where they approve, e.g. `ropewalk CLI on laptop`. */
-export const deviceLogin = z.strictObject({ client: z.string().max(100).default('') });
+export const deviceLogin = z.strictObject({ client: label });
 export type DeviceLogin = z.input<typeof deviceLogin>;
 export const startedLogin = z.object({
   /** A secret of the device that asks: never shown. */

@@ -53,7 +53,8 @@ function theRest(): Part[] {
     // runs the whole matrix.
     [
       'chaos',
-      () => runVitestProject('chaos', { filters: ['test/chaos/dask', 'test/chaos/matrix.', 'test/chaos/matrix-aws'] }),
+      () =>
+        runVitestProject('chaos', { filters: ['test/chaos/dask', 'test/chaos/matrix.', 'test/chaos/matrix-clouds'] }),
     ],
     ['mutation', () => script('mutation', 'test/mutation/main.ts')],
     ['images', images],

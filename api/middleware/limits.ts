@@ -76,7 +76,8 @@ const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/package-files/', limitTo(maxBodyBytes)],
   ['/v1/file-', limitTo(maxClusterBodyBytes)],
   ['/v1/filestores/', limitTo(maxClusterBodyBytes)],
-  ['/v1/plans/jobs', limitTo(maxBodyBytes)],
+  // Of files a plan reads the header of a script alone: clients send no more of each.
+  ['/v1/plans/jobs', limitTo(maxClusterBodyBytes)],
   ['/v1/plans/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/agent/', limitTo(maxAgentBodyBytes)],
 ];

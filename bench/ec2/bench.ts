@@ -5,17 +5,19 @@ import { Client, Connection } from '@temporalio/client';
 
 import { daskBundle } from '../../schema/agent.ts';
 import { createClient } from '../../sdk/client.ts';
+import { ec2 as tested } from '../../test/support/clouds.ts';
 import { startEc2Stack } from '../../test/support/ec2-stack.ts';
 import type { Ec2Stack } from '../../test/support/ec2-stack.ts';
 import { historySize } from '../history.ts';
 import type { BenchOptions } from '../options.ts';
+import { difference, launched } from '../launched.ts';
 import { cpuClock } from '../processes.ts';
 import type { Report } from '../report.ts';
 import { createDaskAgent } from '../sim/dask-agent.ts';
 import type { SimulatedDaskAgent } from '../sim/dask-agent.ts';
 import { createTalk } from '../sim/http.ts';
 import type { Talk } from '../sim/http.ts';
-import { bootInstances, launched } from './machines.ts';
+import { bootInstances } from './machines.ts';
 import { launchOneByOne } from './one-by-one.ts';
 
 export async function ec2Bench(report: Report, { small, rounds = 1 }: BenchOptions): Promise<void> {
@@ -84,7 +86,7 @@ async function oneCluster({ emulator, stack }: Ec2Stack, talk: Talk | null, work
     schedulerVmTypes: ['m6i.large'],
   });
   const all = workers + 1;
-  await launched(emulator, number, all);
+  await launched(emulator, tested.tags, number, all);
   const calls = difference((await emulator.counts()).calls, callsBefore);
   const life = { registeredS: 0, startedS: 0, again: 0, cpu: {} as Record<string, number> };
   if (talk !== null) {
@@ -129,6 +131,3 @@ async function oneByOne(report: Report, url: string, workers: number, how: strin
   report.figure('  calls', calls, `calls (${throttled} of them refused for their rate)`);
   return seconds;
 }
-
-const difference = (after: Record<string, number>, before: Record<string, number>): Record<string, number> =>
-  Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));

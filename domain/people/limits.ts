@@ -25,3 +25,5 @@ export const maxDeviceTokenMs = 365 * 86_400_000;
 export const maxDeviceLogins = 1_000;
 /** Of them from one address within `deviceLoginTtlMs`: an office behind one address, not a flood. */
 export const maxDeviceLoginsOfAddress = 60;
+/** Answers of the identity provider from one address within the same time, each an exchange with it: a person who is refused tries some times. */
+export const maxSignInsOfAddress = 300;

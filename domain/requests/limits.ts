@@ -37,7 +37,7 @@ export const defaultBodyBytesBurst = 64 * 1024 * 1024;
 /** Connections of one API process: one for each of a thousand instances, and those of clients. */
 export const defaultMaxConnections = 10_000;
 /** How long the headers of a request may take, and all of it: 16 MiB in two minutes is a megabit a second. */
-export const requestHeadersMs = 15_000;
+export const requestHeadersMs = 10_000;
 export const requestBodyMs = 120_000;
 /** Pending polls for orders of one instance: the current one, and those of connections that the instance has closed. */
 export const maxHeldOrders = 10;

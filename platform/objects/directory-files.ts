@@ -1,12 +1,12 @@
 // Content of files in a directory of this machine, beside the other objects.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-import { RopewalkError } from '../../domain/errors.ts';
 import { syncDirectory } from '../sync-directory.ts';
 import { makeDirectory } from './directory.ts';
+import { checkedChunks } from './checked-chunks.ts';
 import type { StreamedFiles } from './files.ts';
 import { checkKey } from './key.ts';
 
@@ -49,36 +49,14 @@ async function receive(
   source: AsyncIterable<Uint8Array>,
   { sha256, maxBytes }: { sha256: string; maxBytes: number },
 ): Promise<void> {
-  const hash = createHash('sha256');
-  let bytes = 0;
   const file = await open(path, 'wx', 0o600);
   try {
-    for await (const chunk of source) {
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
-      hash.update(chunk);
-      await file.write(chunk);
-    }
-    if (hash.digest('hex') !== sha256) throw different();
+    for await (const chunk of checkedChunks(source, { sha256, maxBytes })) await file.write(chunk);
     await file.sync();
   } finally {
     await file.close();
   }
 }
-
-const different = () =>
-  new RopewalkError({
-    code: 'VALIDATION',
-    field: 'sha256',
-    message: 'The bytes that arrived have another SHA-256 than the request says.',
-    hint: 'Send the file again; do not change it meanwhile.',
-  });
-
-const tooLarge = (maxBytes: number) =>
-  new RopewalkError({
-    code: 'TOO_LARGE',
-    message: `The content of this file may have at most ${maxBytes} bytes here.`,
-  });
 
 function absent(error: unknown): null {
   if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;

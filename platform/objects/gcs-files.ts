@@ -1,9 +1,8 @@
 // Content of files in a bucket of Google Cloud Storage, through the control plane. The last chunk of an upload is sent when the SHA-256 of all of it is right; Google
 // stores nothing of a request that breaks off.
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
-import { RopewalkError } from '../../domain/errors.ts';
+import { checkedChunks } from './checked-chunks.ts';
 import type { StreamedFiles } from './files.ts';
 import { createGcsClient, type GcsClient } from './gcs-client.ts';
 import { type GcsAnswer, gcsRefusal, isMissingObject } from './gcs-errors.ts';
@@ -60,22 +59,16 @@ const answerOf = async (response: Response): Promise<Pick<GcsAnswer, 'status' | 
 /** The chunks, each one later than it came: the last one follows when all of them are what was announced. */
 function checking(
   source: AsyncIterable<Uint8Array>,
-  { sha256, maxBytes }: { sha256: string; maxBytes: number },
+  announced: { sha256: string; maxBytes: number },
 ): { chunks: AsyncIterable<Uint8Array>; failure: () => unknown } {
   let failure: unknown = null;
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    const hash = createHash('sha256');
-    let bytes = 0;
     let held: Uint8Array | null = null;
     try {
-      for await (const chunk of source) {
-        bytes += chunk.byteLength;
-        if (bytes > maxBytes) throw tooLarge(maxBytes);
-        hash.update(chunk);
+      for await (const chunk of checkedChunks(source, announced)) {
         if (held !== null) yield held;
         held = chunk;
       }
-      if (hash.digest('hex') !== sha256) throw different();
     } catch (error) {
       // fetch reports it as a broken request.
       failure = error;
@@ -85,17 +78,3 @@ function checking(
   }
   return { chunks: chunks(), failure: () => failure };
 }
-
-const different = () =>
-  new RopewalkError({
-    code: 'VALIDATION',
-    field: 'sha256',
-    message: 'The bytes that arrived have another SHA-256 than the request says.',
-    hint: 'Send the file again; do not change it meanwhile.',
-  });
-
-const tooLarge = (maxBytes: number) =>
-  new RopewalkError({
-    code: 'TOO_LARGE',
-    message: `The content of this file may have at most ${maxBytes} bytes here.`,
-  });

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -82,6 +84,14 @@ def test_a_job_and_its_plan_send_the_same_fields(jobs: JobsStandIn) -> None:
     batch.run("true", ntasks=3, **options)
     assert jobs.sent("/v1/plans/jobs") == jobs.sent("/v1/jobs") == [sent]
     assert len(jobs.jobs) == 1
+
+
+def test_the_plan_of_a_job_sends_the_beginning_of_its_files_alone(jobs: JobsStandIn, tmp_path: Path) -> None:
+    script = tmp_path / "long.sh"
+    script.write_text("#!/bin/sh\n" + "#" * 200_000)
+    batch.plan("true", upload=script)
+    (file,) = jobs.sent("/v1/plans/jobs")[0]["files"]
+    assert base64.b64decode(file["content"]) == script.read_bytes()[:65_538]
 
 
 def test_a_new_cluster_reports_its_price(api: StandIn, start: Start) -> None:

@@ -5,6 +5,7 @@ import {
   deviceLoginTtlMs,
   maxDeviceLogins,
   maxDeviceLoginsOfAddress,
+  maxSignInsOfAddress,
   maxWrongUserCodes,
 } from '../../domain/people/limits.ts';
 
@@ -14,6 +15,8 @@ export interface LoginRates {
    * the address that has most gives way. Call `begun` when the login has its key; it returns the key of the one that goes.
    */
   begin(address: string | null): { begun: (key: string) => string | null };
+  /** Throws TOO_BUSY when this address has finished too many sign-ins at the identity provider lately; they have a count of their own. */
+  finish(address: string | null): void;
   /**
    * Throws TOO_BUSY when this person has typed too many wrong codes lately. Counts as wrong at once, so that guesses that
    * come together count too; the caller that finds the code right calls the returned function.
@@ -23,20 +26,14 @@ export interface LoginRates {
 
 export function createLoginRates(now: () => number): LoginRates {
   const wrong = new Map<string, Window>();
-  const byAddress = new Map<string, Window>();
+  const begunBy = new Map<string, Window>();
+  const finishedBy = new Map<string, Window>();
   let waiting: Waiting[] = [];
   const hasEnded = (window: Window): boolean => now() - window.sinceMs >= deviceLoginTtlMs;
   return {
     begin(address) {
-      for (const [each, window] of byAddress) if (hasEnded(window)) byAddress.delete(each);
+      count(begunBy, address, { max: maxDeviceLoginsOfAddress, message: 'Too many logins were begun from here.' });
       waiting = waiting.filter(({ sinceMs }) => now() - sinceMs < deviceLoginTtlMs);
-      if (address !== null) {
-        const window = byAddress.get(address) ?? { sinceMs: now(), count: 0 };
-        if (window.count >= maxDeviceLoginsOfAddress) throw tooMany('Too many logins were begun from here.', window);
-        window.count += 1;
-        // A flood from everywhere must not fill our memory either.
-        if (byAddress.size < maxAddresses) byAddress.set(address, window);
-      }
       return {
         begun: (key) => {
           const last = waiting.length < maxDeviceLogins ? null : oldestOfMost(waiting);
@@ -44,6 +41,9 @@ export function createLoginRates(now: () => number): LoginRates {
           return last?.key ?? null;
         },
       };
+    },
+    finish(address) {
+      count(finishedBy, address, { max: maxSignInsOfAddress, message: 'Too many people have signed in from here.' });
     },
     guess(person) {
       const known = wrong.get(person);
@@ -57,6 +57,16 @@ export function createLoginRates(now: () => number): LoginRates {
       };
     },
   };
+
+  function count(windows: Map<string, Window>, address: string | null, limit: { max: number; message: string }): void {
+    for (const [each, window] of windows) if (hasEnded(window)) windows.delete(each);
+    if (address === null) return;
+    const window = windows.get(address) ?? { sinceMs: now(), count: 0 };
+    if (window.count >= limit.max) throw tooMany(limit.message, window);
+    window.count += 1;
+    // A flood from everywhere must not fill our memory either.
+    if (windows.size < maxAddresses) windows.set(address, window);
+  }
 
   function tooMany(message: string, { sinceMs }: Window): RopewalkError {
     const retryAfterMs = sinceMs + deviceLoginTtlMs - now();

@@ -52,7 +52,7 @@ export async function finishSignIn(
   const begun = readBegun(await deps.sealedTexts.open('sign-in', sealed));
   // Before the provider is asked anything: only its own answer to this browser has the state.
   if (begun === null || new URLSearchParams(query).get('state') !== begun.attempt.state) throw notBegun;
-  deps.loginRates.begin(address);
+  deps.loginRates.finish(address);
   const account = await provider.finish(query, begun.attempt);
   const refusal = refuseDomain(account.email, domains);
   if (refusal !== null) throw new RopewalkError(refusal);

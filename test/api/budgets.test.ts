@@ -113,6 +113,8 @@ it("is an admin's to change, and a wrong one is refused by its field", async () 
   expect((await test.remove('x')).status).toBe(404);
   for (const [body, field] of [
     [{ dollars: 0 }, 'dollars'],
+    [{ dollars: 1e-300 }, 'dollars'],
+    [{ dollars: 0.0099 }, 'dollars'],
     [{ dollars: 1, period: 'week' }, 'period'],
     [{ dollars: 1, warnAtPercent: 101 }, 'warnAtPercent'],
     [{ dollars: 1, user: 'ada', job: 3 }, 'job'],

@@ -7,6 +7,7 @@ import {
   deviceLoginTtlMs,
   maxDeviceLogins,
   maxDeviceLoginsOfAddress,
+  maxSignInsOfAddress,
   maxWrongUserCodes,
 } from '../../domain/people/limits.ts';
 import { createTestApi, type CallOptions, type TestApi } from './support.ts';
@@ -113,6 +114,35 @@ describe('device login', () => {
     api.clock.offsetMs += deviceLoginTtlMs;
     expect((await from('203.0.113.1')).status).toBe(200);
   });
+
+  it('does not stop sign-ins at the identity provider from the same address, nor these the logins', () => {
+    const rates = createLoginRates(() => 0);
+    const here = '203.0.113.1';
+    for (let n = 0; n < maxDeviceLoginsOfAddress; n += 1) rates.begin(here);
+    expect(() => rates.begin(here)).toThrow('Too many logins were begun from here.');
+    for (let n = 0; n < maxSignInsOfAddress; n += 1) rates.finish(here);
+    expect(() => rates.finish(here)).toThrow('Too many people have signed in from here.');
+    expect(() => rates.begin('198.51.100.1')).not.toThrow();
+    expect(() => rates.finish('198.51.100.1')).not.toThrow();
+  });
+
+  it.each(['\u001b[2J', 'a\u202eb', 'a\u2066b', '\u200f', 'a\nb', '\u0000', '\u009b1m', '\ufeff'])(
+    'refuses the name %j of a device or a token, which a page or a terminal would obey',
+    async (name) => {
+      const api = await createTestApi();
+      const device = await api.call('POST', '/v1/login/device', { token: null, body: { client: name } });
+      const token = await api.call('POST', '/v1/tokens', { body: { name } });
+      const refusals = await Promise.all(
+        [device, token].map(async (response) => [response.status, (await response.json()).error.field]),
+      );
+      expect(refusals).toEqual([
+        [422, 'client'],
+        [422, 'name'],
+      ]);
+      const plain = { client: 'CLI on Zoë’s “laptop” <é 机>' };
+      expect((await api.call('POST', '/v1/login/device', { token: null, body: plain })).status).toBe(200);
+    },
+  );
 
   it('drops logins of the address that floods before those of other addresses', () => {
     const rates = createLoginRates(() => 0);

@@ -1,9 +1,9 @@
 // The oracle of the kill matrix must find what it is there for: ledgers with one wrong thing planted in each.
 import { describe, expect, it } from 'vitest';
 
-import { tagKeys } from '../../providers/aws/settings.ts';
 import type { LedgerEntry } from '../emulator/ledger.ts';
-import { placesOf } from './matrix/ground-aws.ts';
+import { ec2 } from '../support/clouds.ts';
+import { placesOf } from './matrix/cloud-places.ts';
 import { judgeLedger } from './matrix/ledger.ts';
 
 const deploymentId = 'dep_own';
@@ -23,9 +23,9 @@ const entry = (event: LedgerEntry['event'], id: string, atMs: number, tags: Reco
   tags,
 });
 const tags = (role: string, cluster = 7, deployment = deploymentId): Record<string, string> => ({
-  [tagKeys.deployment]: deployment,
-  [tagKeys.cluster]: String(cluster),
-  [tagKeys.role]: role,
+  [ec2.tags.deployment]: deployment,
+  [ec2.tags.cluster]: String(cluster),
+  [ec2.tags.role]: role,
 });
 /** Lived from one time to another, or still does. */
 const life = (id: string, owner: Record<string, string>, fromMs: number, toMs: number | null): LedgerEntry[] => [
@@ -35,7 +35,7 @@ const life = (id: string, owner: Record<string, string>, fromMs: number, toMs: n
 const judge = (entries: LedgerEntry[], open: number[] = []): string[] =>
   judgeLedger(
     entries.toSorted((a, b) => a.atMs - b.atMs),
-    { deploymentId, asked, open: new Set(open) },
+    { deploymentId, asked, open: new Set(open), keys: ec2.tags },
   );
 
 /** Two slots, one instance lost and replaced, three slots, one slot, over. */
@@ -72,7 +72,7 @@ describe('the oracle that reads a cloud’s ledger', () => {
   });
 
   it('gives living instances the slots of their role, and says nothing of what the cloud never launched', () => {
-    const places = placesOf(sound, ['i-grown', 'i-head', 'i-replaced', 'i-of-another-cloud']);
+    const places = placesOf(sound, ['i-grown', 'i-head', 'i-replaced', 'i-of-another-cloud'], ec2.tags);
     expect([...places].map(([id, { cluster, slot }]) => [id, cluster, slot])).toEqual([
       ['i-head', 7, 0],
       ['i-replaced', 7, 1],

@@ -1,4 +1,4 @@
-// The live suite itself, run where it costs nothing: against the emulated EC2.
+// The live suite itself, run where it costs nothing: against the emulated clouds.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,112 +6,132 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { awsFile, awsSettings, freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
-import type { TestCloud } from '../providers/aws-cloud.ts';
+import { awsSettings } from '../providers/aws-cloud.ts';
+import { gcpSettings } from '../providers/gcp-cloud.ts';
+import { freshOwner } from '../providers/launch-requests.ts';
+import { clouds } from '../support/clouds.ts';
+import type { StartedCloud } from '../support/clouds.ts';
 import { eventually } from '../support/eventually.ts';
+import { liveEc2, liveGce } from './clouds.ts';
 import { runLive } from './suite.ts';
 
-let cloud: TestCloud;
-let said: string[];
-beforeEach(async () => {
-  cloud = await startCloud();
-  said = [];
-});
-afterEach(() => cloud.close());
+describe.each(clouds)('the live suite on $title', (tested) => {
+  let cloud: StartedCloud;
+  let said: string[];
+  beforeEach(async () => {
+    cloud = await tested.start();
+    said = [];
+  });
+  afterEach(() => cloud.close());
 
-const run = (signal: AbortSignal = new AbortController().signal): Promise<void> => {
-  const say = (line: string): void => void said.push(line);
-  return runLive({ settings: awsSettings, deploymentId: 'd_live_test', say, signal, unseenMs: 1_500 });
-};
-const launched = async (): Promise<{ type: string; tags: Record<string, string> }[]> =>
-  (await cloud.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
-const expectNothingLeft = async (): Promise<void> => {
-  expect((await cloud.emulator.ledger()).live).toEqual([]);
-  expect(await cloud.provider.listResources('d_live_test')).toEqual([]);
-  expect(said.at(-1)).toBe('nothing with the tags of d_live_test is left');
-};
+  const live = () =>
+    tested.name === 'aws'
+      ? liveEc2(awsSettings)
+      : liveGce(gcpSettings, { endpoint: cloud.emulator.url, loggingEndpoint: null });
+  const run = (signal = new AbortController().signal, deploymentId = 'd_live_test'): Promise<void> => {
+    const say = (line: string): void => void said.push(line);
+    return runLive({ cloud: live(), deploymentId, say, signal, unseenMs: 1_500 });
+  };
+  const launched = async () => (await cloud.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
+  const expectNothingLeft = async (): Promise<void> => {
+    expect((await cloud.existing()).filter(({ deploymentId }) => deploymentId === 'd_live_test')).toEqual([]);
+    expect(await cloud.billed()).toEqual([]);
+    expect(said.at(-1)).toBe('nothing with the tags of d_live_test is left');
+  };
 
-describe('the live suite', () => {
   it('passes, with one small instance that it ends, and leaves nothing', async () => {
     await cloud.emulator.send({ op: 'delays', visibleMs: 500, pendingMs: 500, shutdownMs: 500 });
     await run();
+    const { type } = live();
+    const zone = tested.zones[0];
     expect(said).toEqual(
       expect.arrayContaining([
-        'dry run of CreateFleet: permitted',
-        'dry run of RunInstances: permitted',
-        't3.micro in us-east-1a, on-demand: 0.0104 USD/h',
+        expect.stringMatching(new RegExp(`^${type} in ${zone}, on-demand: 0\\.0\\d+ USD/h$`)),
         'the same launch asked for again is the same instance',
       ]),
     );
+    if (tested.name === 'aws') expect(said).toContain('dry run of CreateFleet: permitted');
     const all = await launched();
-    expect(all.map(({ type, tags }) => [type, tags['ropewalk:deployment']])).toEqual([['t3.micro', 'd_live_test']]);
+    expect(all.map((each) => [each.type, each.tags[tested.tags.deployment]])).toEqual([[type, 'd_live_test']]);
     await expectNothingLeft();
   });
 
-  it('launches nothing where neither way is permitted, and says what AWS answered', async () => {
-    for (const action of ['CreateFleet', 'RunInstances']) {
-      const code = 'UnauthorizedOperation';
-      await cloud.emulator.send({ op: 'fault', fault: { action, times: 100, kind: 'error', code, status: 403 } });
-    }
-    await expect(run()).rejects.toThrow('Neither way of launching is permitted.');
-    expect(said).toContainEqual(expect.stringMatching(/^dry run of CreateFleet: UnauthorizedOperation: /));
+  it.runIf(tested.name === 'aws')(
+    'launches nothing where neither way is permitted, and says what AWS answered',
+    async () => {
+      for (const action of ['CreateFleet', 'RunInstances']) {
+        const code = 'UnauthorizedOperation';
+        await cloud.emulator.send({ op: 'fault', fault: { action, times: 100, kind: 'error', code, status: 403 } });
+      }
+      await expect(run()).rejects.toThrow('Neither way of launching is permitted.');
+      expect(said).toContainEqual(expect.stringMatching(/^dry run of CreateFleet: UnauthorizedOperation: /));
+      expect(await launched()).toEqual([]);
+      await expectNothingLeft();
+    },
+  );
+
+  it('says what the cloud refused, and leaves nothing', async () => {
+    for (const zone of tested.zones)
+      await cloud.emulator.send({ op: 'capacity', pool: `${live().type}/${zone}/on-demand`, instances: 0 });
+    await expect(run()).rejects.toThrow(/^Nothing was launched: .*capacity/i);
     expect(await launched()).toEqual([]);
     await expectNothingLeft();
   });
 
   it('ends what it launched when it is interrupted, and when no answer came', async () => {
-    await cloud.emulator.send({ op: 'delays', pendingMs: 3_600_000 });
+    await cloud.emulator.send({ op: 'delays', pendingMs: tested.name === 'aws' ? 3_600_000 : 0, shutdownMs: 2_000 });
     const stopping = new AbortController();
     const interrupted = run(stopping.signal);
-    await eventually(() => said.some((line) => line.startsWith('the same launch')));
+    await eventually(() => said.some((line) => line.startsWith('launched')));
     stopping.abort();
     await expect(interrupted).rejects.toMatchObject({ name: 'AbortError' });
     await expectNothingLeft();
 
-    // The dry run is answered; after that no answer arrives.
-    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', nth: 2, times: 100, kind: 'lost' } });
+    // On EC2 the dry run is answered; after that no answer arrives.
+    const nth = tested.name === 'aws' ? 2 : 1;
+    await cloud.emulator.send({ op: 'fault', fault: { action: tested.launchCall, nth, times: 100, kind: 'lost' } });
     await cloud.emulator.send({ op: 'delays', visibleMs: 1_000 });
-    const unanswered = runLive({
-      ...{ settings: awsSettings, deploymentId: 'd_live_lost', say: (line) => void said.push(line) },
-      ...{ signal: new AbortController().signal, unseenMs: 1_500 },
-    });
-    await expect(unanswered).rejects.toThrow('socket hang up');
-    expect((await launched()).filter(({ tags }) => tags['ropewalk:deployment'] === 'd_live_lost')).toHaveLength(1);
-    expect((await cloud.emulator.ledger()).live).toEqual([]);
-  });
-});
-
-describe('npm run test:live', () => {
-  it('launches nothing unless it is asked for, and says what it costs and wants', async () => {
-    const asked = { ROPEWALK_LIVE_AWS: '1' };
-    const [unasked, half, missing] = await Promise.all([
-      start({}),
-      start(asked),
-      start({ ...asked, ROPEWALK_AWS_SETTINGS: '/nowhere/aws.json' }),
-    ]);
-    expect([unasked.code, unasked.stderr]).toEqual([
-      2,
-      expect.stringMatching(/less than 0\.01 USD[^]*ROPEWALK_LIVE_AWS=1/),
-    ]);
-    expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('ROPEWALK_AWS_SETTINGS')]);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('/nowhere/aws.json')]);
+    await expect(run(undefined, 'd_live_lost')).rejects.toThrow('socket hang up');
+    expect((await launched()).filter(({ tags }) => tags[tested.tags.deployment] === 'd_live_lost')).toHaveLength(1);
+    expect(await cloud.billed()).toEqual([]);
   });
 
-  it('cleans up after a run that was killed', async () => {
+  it('as a command: cleans up after a run that was killed', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'ropewalk-live-'));
     try {
-      const settings = join(directory, 'aws.json');
-      await writeFile(settings, JSON.stringify(awsFile));
-      await cloud.provider.launch(workersRequest({ ...freshOwner(), deploymentId: 'd_live_test' }, 1));
-      const { code, stdout } = await start(
-        { ROPEWALK_LIVE_AWS: '1', ROPEWALK_AWS_SETTINGS: settings, AWS_ENDPOINT_URL: cloud.emulator.url },
-        ['--clean', 'd_live_test'],
-      );
-      expect([code, stdout]).toEqual([0, expect.stringMatching(/^ending i-.*\nnothing .* d_live_test is left\n$/)]);
-      expect((await cloud.emulator.ledger()).live).toEqual([]);
+      const settings = join(directory, 'cloud.json');
+      await writeFile(settings, JSON.stringify(tested.file));
+      await cloud.provider.launch(cloud.workersRequest({ ...freshOwner(), deploymentId: 'd_live_test' }, 1));
+      const env = {
+        [`ROPEWALK_LIVE_${tested.name.toUpperCase()}`]: '1',
+        ...tested.environment(cloud.emulator, settings),
+      };
+      const { code, stdout } = await start(env, ['--provider', tested.name, '--clean', 'd_live_test']);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^ending \S+\n(.*\n)*nothing .* d_live_test is left\n$/),
+      ]);
+      expect(await cloud.billed()).toEqual([]);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  });
+
+  it('as a command: launches nothing unless it is asked for, and says what it costs and wants', async () => {
+    const asked = { [`ROPEWALK_LIVE_${tested.name.toUpperCase()}`]: '1' };
+    const provider = ['--provider', tested.name];
+    const [unasked, half, missing] = await Promise.all([
+      start({}, provider),
+      start(asked, provider),
+      start({ ...asked, [tested.settingsVariable]: '/nowhere/cloud.json' }, provider),
+    ]);
+    expect([unasked.code, unasked.stderr]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`some cents[^]*ROPEWALK_LIVE_${tested.name.toUpperCase()}=1`)),
+    ]);
+    expect([half.code, half.stderr]).toEqual([2, expect.stringContaining(tested.settingsVariable)]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('/nowhere/cloud.json')]);
+    expect(await launched()).toEqual([]);
   });
 });
 
@@ -120,9 +140,8 @@ function start(
   args: string[] = [],
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   const script = join(import.meta.dirname, 'main.ts');
-  const credentials = { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'test' };
   return new Promise((resolve) =>
-    execFile(process.execPath, [script, ...args], { env: { ...credentials, ...env } }, (error, stdout, stderr) =>
+    execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     ),
   );

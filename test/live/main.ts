@@ -1,47 +1,48 @@
-// `npm run test:live`: the live suite against the AWS account that the environment has credentials for. It costs money, if
-// little, so that it wants to be asked for twice: ROPEWALK_LIVE_AWS=1, and the settings of a network of that account.
+// `npm run test:live -- --provider gcp`: the live suite against the account or project that the environment has credentials for. It
+// costs money, if little, so that it wants to be asked for twice: ROPEWALK_LIVE_GCP=1 (or _AWS), and the settings of a network there.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-import { readAwsSettings } from '../../providers/aws/settings-file.ts';
-import { createAwsProvider } from '../../providers/aws/provider.ts';
-import type { AwsSettings } from '../../providers/aws/settings.ts';
-import { cleanUp, liveType, runLive } from './suite.ts';
+import { liveClouds } from './clouds.ts';
+import { cleanUp, runLive } from './suite.ts';
 
-const { values } = parseArgs({ options: { clean: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { provider: { type: 'string', default: 'aws' }, clean: { type: 'string' } },
+});
 const say = (line: string): void => console.log(line);
 
-const path = process.env['ROPEWALK_AWS_SETTINGS'] ?? '';
-if (process.env['ROPEWALK_LIVE_AWS'] !== '1' || path === '') {
+const wanted = liveClouds[values.provider];
+if (wanted === undefined) {
+  console.error(`--provider is ${Object.keys(liveClouds).join(' or ')}, not ${values.provider}.`);
+  process.exit(2);
+}
+const { consent, settings } = wanted;
+const path = process.env[settings] ?? '';
+if (process.env[consent] !== '1' || path === '') {
   console.error(
-    `This launches one ${liveType} in your AWS account and ends it again: less than 0.01 USD.
-To run it, set ROPEWALK_LIVE_AWS=1, and ROPEWALK_AWS_SETTINGS to the file that docs/aws.md describes; credentials are
-taken from where the AWS SDK finds them.`,
+    `This launches one small instance in your account (--provider ${values.provider}) and ends it again, which costs some cents at most.
+To run it, set ${consent}=1, and ${settings} to the file that docs/${values.provider}.md describes; credentials are
+taken from where the SDK of the cloud finds them.`,
   );
   process.exit(2);
 }
 
 try {
-  const settings = settingsFrom(path);
+  const cloud = wanted.read(path, process.env);
   if (values.clean !== undefined) {
-    await cleanUp(createAwsProvider({ settings }), values.clean, say, 0);
+    await cleanUp(cloud.provider(), values.clean, say, 0);
   } else {
     const deploymentId = `d_live_${randomBytes(6).toString('hex')}`;
-    say(`Launches one ${liveType} and ends it again, which takes some minutes and costs less than 0.01 USD.`);
-    say(`Should this be killed: npm run test:live -- --clean ${deploymentId}`);
+    say(
+      `Launches one ${cloud.type} on ${cloud.name} and ends it again, which takes some minutes and costs less than ${cloud.costBound} USD.`,
+    );
+    say(`Should this be killed: npm run test:live -- --provider ${values.provider} --clean ${deploymentId}`);
     const stopping = new AbortController();
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort(new Error(name)));
-    await runLive({ settings, deploymentId, say, signal: stopping.signal });
+    await runLive({ cloud, deploymentId, say, signal: stopping.signal });
     say('The live suite passed.');
   }
 } catch (error) {
   console.error('The live suite failed:', error instanceof Error ? error.message : error);
   process.exitCode = 1;
-}
-
-/** No control plane takes part, so that there is no agent to fetch. */
-function settingsFrom(file: string): AwsSettings {
-  const { node, apiCa, ...account } = readAwsSettings(file);
-  const agent = { url: 'https://ropewalk.invalid/agent', sha256: '0'.repeat(64), node, apiCa };
-  return { ...account, agent };
 }

@@ -75,7 +75,7 @@ describe('a body that all but stops', () => {
   it('is refused within seconds, and its memory is free for others of the workspace', async () => {
     const api = await createTestApi();
     const { promise, resolve } = Promise.withResolvers<number>();
-    const limits = serverOptions({ maxConnections: 100, headersMs: 60_000, requestMs: 120_000 });
+    const limits = serverOptions({ headersMs: 60_000, requestMs: 120_000 });
     const options = { hostname: '127.0.0.1', port: 0, serverOptions: limits };
     const server = serve({ fetch: api.app.fetch, ...options }, ({ port }) => resolve(port));
     try {

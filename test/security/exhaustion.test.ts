@@ -1,12 +1,7 @@
-// One caller cannot use up what is others': bytes, depth, requests, open answers, connections.
-import { request } from 'node:http';
-import { connect } from 'node:net';
+// One caller cannot use up what is others': bytes, depth, requests, open answers.
+import { describe, expect, it } from 'vitest';
 
-import { serve, type ServerType } from '@hono/node-server';
-import { afterEach, describe, expect, it } from 'vitest';
-
-import { limitConnections, serverOptions } from '../../api/connections.ts';
-import { createTestApi, type TestApi } from '../api/support.ts';
+import { createTestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 
 const errorOf = async (response: Response) => (await response.json()).error;
@@ -96,6 +91,17 @@ describe('the shape of a request', () => {
   });
 });
 
+it('a plan takes a body of 4 MiB, and none as large as a job’s', async () => {
+  const api = await createTestApi();
+  const plan = (bytes: number) => {
+    const content = Buffer.alloc(bytes, 'x').toString('base64');
+    return api.call('POST', '/v1/plans/jobs', { body: { command: ['true'], files: [{ path: 'a', content }] } });
+  };
+  expect((await plan(3_000_000)).status).toBe(200);
+  const refused = await plan(3_200_000);
+  expect([refused.status, (await errorOf(refused)).code]).toEqual([413, 'TOO_LARGE']);
+});
+
 describe('the rate of requests', () => {
   const quotas = { requestsPerSecond: 2, requestBurst: 5 };
 
@@ -153,6 +159,24 @@ describe('the rate of requests', () => {
     expect((await send(await api.addToken('default', ['write'], 'bob', 'member'))).status).toBe(201);
     expect((await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
     api.clock.offsetMs += 2_000;
+    expect((await send()).status).toBe(201);
+  });
+
+  it('is answered with the time after which the same body fits', async () => {
+    const clock = { nowMs: 1_800_000_000_000 };
+    const quotas = { bodyBytesPerSecond: 10_000, bodyBytesBurst: 300_000 };
+    const api = await createTestApi({ quotas, now: () => clock.nowMs });
+    const content = Buffer.alloc(90_000, 'x').toString('base64');
+    const text = JSON.stringify({ command: ['true'], files: [{ path: 'a', content }] });
+    const headers = { 'content-length': String(text.length) };
+    const send = () => api.call('POST', '/v1/jobs', { body: text, headers });
+    for (let count = 0; count < 2; count += 1) expect((await send()).status).toBe(201);
+    const refused = await send();
+    const seconds = Math.ceil((3 * text.length - 300_000) / 10_000);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(seconds)]);
+    clock.nowMs += (seconds - 1) * 1_000;
+    expect((await send()).headers.get('retry-after')).toBe('1');
+    clock.nowMs += 1_000;
     expect((await send()).status).toBe(201);
   });
 
@@ -220,72 +244,5 @@ describe('answers that stay open', () => {
     for (let count = 0; count < 3; count += 1) {
       expect((await api.call('GET', '/v1/jobs/777/events?follow=true')).status).toBe(404);
     }
-  });
-});
-
-describe('connections', () => {
-  const servers: ServerType[] = [];
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      server.close();
-    }
-  });
-
-  async function listen(api: TestApi, limits: { maxConnections: number }) {
-    const all = { headersMs: 400, requestMs: 800, ...limits };
-    const { promise, resolve } = Promise.withResolvers<number>();
-    const options = { hostname: '127.0.0.1', port: 0, serverOptions: serverOptions(all) };
-    const server = serve({ fetch: api.app.fetch, ...options }, ({ port }) => resolve(port));
-    limitConnections(server, all);
-    servers.push(server);
-    return promise;
-  }
-
-  /** Sends these words, then nothing, and resolves with what came when the other end has closed. */
-  const dawdle = (port: number, words: string): Promise<string> =>
-    new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(words));
-      let text = '';
-      socket.on('data', (chunk) => (text += chunk.toString()));
-      socket.on('error', () => undefined);
-      socket.on('close', () => resolve(text));
-    });
-
-  it.each([
-    ['headers', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: '],
-    [
-      'a body',
-      'POST /v1/login/device HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
-    ],
-  ])('that never finish %s are ended, and others are answered meanwhile', async (_what, words) => {
-    const port = await listen(await createTestApi(), { maxConnections: 100 });
-    const slow = Array.from({ length: 20 }, () => dawdle(port, words));
-    const healthy = await fetch(`http://127.0.0.1:${port}/healthz`);
-    expect(healthy.status).toBe(200);
-    for (const text of await Promise.all(slow)) expect(text === '' || text.startsWith('HTTP/1.1 408')).toBe(true);
-  });
-
-  it('are bounded: those over the limit are closed unanswered', async () => {
-    const port = await listen(await createTestApi(), { maxConnections: 2 });
-    const half = 'GET /healthz HTTP/1.1\r\n';
-    const held = [dawdle(port, half), dawdle(port, half)];
-    const turnedAway = await eventually(async () => {
-      const outcome = await new Promise<string>((resolve) => {
-        const asked = request({ port, host: '127.0.0.1', path: '/healthz' }, () => resolve('answered'));
-        asked.on('error', () => resolve('closed'));
-        asked.end();
-      });
-      return outcome === 'closed' ? outcome : null;
-    });
-    expect(turnedAway).toBe('closed');
-    await Promise.all(held);
-    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
-  });
-
-  it('take headers of 16 KiB, and no more', async () => {
-    const port = await listen(await createTestApi(), { maxConnections: 100 });
-    const text = await dawdle(port, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
-    expect(text).toMatch(/^HTTP\/1.1 431/);
   });
 });

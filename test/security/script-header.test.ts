@@ -6,16 +6,16 @@ import { createTestApi, type TestApi } from '../api/support.ts';
 describe('the header of a script', () => {
   const encode = (text: string): string => Buffer.from(text).toString('base64');
   const submit = (api: TestApi, script: string) =>
-    api.call('POST', '/v1/plans/jobs', { body: { command: ['./a'], files: [{ path: 'a', content: encode(script) }] } });
+    api.call('POST', '/v1/jobs', { body: { command: ['./a'], files: [{ path: 'a', content: encode(script) }] } });
 
   it('is searched in the first 64 KiB, and a line that is cut there is not read', async () => {
     const api = await createTestApi();
     const long = `# ${'x'.repeat(65_000)}\n`;
     const wrong = '# ROPEWALK ntasks none\n';
     expect((await submit(api, `${long}${wrong}`)).status).toBe(422);
-    expect((await submit(api, `${long}${long}${wrong}`)).status).toBe(200);
+    expect((await submit(api, `${long}${long}${wrong}`)).status).toBe(201);
     const cut = `# ROPEWALK ntasks ${'1'.repeat(20)}\n`;
-    expect((await submit(api, `#${'x'.repeat(65_536 - 22)}\n${cut}`)).status).toBe(200);
+    expect((await submit(api, `#${'x'.repeat(65_536 - 22)}\n${cut}`)).status).toBe(201);
   });
 
   // Each took seconds to hours, in quadratic time, when all of a file was searched by expressions that go back.
@@ -26,6 +26,6 @@ describe('the header of a script', () => {
     ['many signs of a comment', `${'#'.repeat(60_000)} `.repeat(100)],
     ['spaces alone', `#${' '.repeat(60_000)}`],
   ])('is read at once from a script with %s', async (_what, script) => {
-    expect([200, 422]).toContain((await submit(await createTestApi(), script)).status);
+    expect([201, 422]).toContain((await submit(await createTestApi(), script)).status);
   });
 });

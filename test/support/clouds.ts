@@ -144,7 +144,7 @@ const startedEc2 = (cloud: TestCloud): StartedCloud => ({
 
 const { region: _region, zones, subnetwork, ...projectFile } = gcpFile;
 
-const computeEngine: CloudUnderTest = {
+export const computeEngine: CloudUnderTest = {
   name: 'gcp',
   title: 'Compute Engine',
   region: gcpSettings.region,

@@ -16,8 +16,8 @@ import {
   type EC2Client,
 } from '@aws-sdk/client-ec2';
 
-import { RopewalkError } from '../../../domain/errors.ts';
 import type { SetupStep } from '../../manifest.ts';
+import { carryOutRemovals, requireNone } from '../../removals.ts';
 import { codeOf } from '../sdk-errors.ts';
 import { tagKeys } from '../settings.ts';
 import { tagFilters } from '../tags.ts';
@@ -82,20 +82,20 @@ export async function planNetworkRemoval(ec2: EC2Client, region: string, wanted:
   return found;
 }
 
-export async function carryOut(
+export const carryOut = (
   calls: Calls,
   removals: readonly Removal[],
   onDone: (step: SetupStep) => void,
-): Promise<void> {
-  for (const { step, remove } of removals) {
-    calls.signal.throwIfAborted();
-    const where = step.region === null ? '' : ` in ${step.region}`;
-    await gone(remove(calls)).catch((error: unknown) => {
-      throw explained(`delete ${step.kind} ${step.name} (${step.id ?? ''})${where}`, error);
-    });
-    onDone(step);
-  }
-}
+): Promise<void> =>
+  carryOutRemovals(
+    removals,
+    calls.signal,
+    (remove, { kind, name, id }, where) =>
+      gone(remove(calls)).catch((error: unknown) => {
+        throw explained(`delete ${kind} ${name} (${id ?? ''})${where}`, error);
+      }),
+    onDone,
+  );
 
 /** An earlier run may have deleted it, and its listing may be late. */
 async function gone(call: Promise<unknown>): Promise<void> {
@@ -113,10 +113,5 @@ async function requireNoInstances(ec2: EC2Client, region: string, deploymentId: 
   ];
   const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ Filters }));
   const ids = Reservations.flatMap(({ Instances = [] }) => Instances.flatMap(({ InstanceId }) => InstanceId ?? []));
-  if (ids.length === 0) return;
-  throw new RopewalkError({
-    code: 'CONFLICT',
-    message: `${region} has instances of this deployment: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', ...' : ''}. Nothing was removed.`,
-    hint: 'Stop its clusters and jobs, or run ropewalk destroy --by-tag, then run this command again.',
-  });
+  requireNone(region, ids);
 }

@@ -1,7 +1,7 @@
 // Takes away what setup made, as far as it still exists. APIs stay enabled, because other software may use them, and so does a bucket
 // with objects. Grants go before the accounts that have them: Google would keep them as grants of a deleted account.
-import { RopewalkError } from '../../../domain/errors.ts';
 import type { SetupStep } from '../../manifest.ts';
+import { carryOutRemovals, requireNone } from '../../removals.ts';
 import { deploymentLabel, labelFilter } from '../names.ts';
 import { explained, isMissing, settled, type Calls } from './calls.ts';
 import { changeCompute } from './operations.ts';
@@ -68,21 +68,20 @@ export async function planRemovals(calls: Calls, found: Found, wanted: Wanted, i
   return removals;
 }
 
-export async function carryOut(
+export const carryOut = (
   calls: Calls,
   removals: readonly Removal[],
   onDone: (step: SetupStep) => void,
-): Promise<void> {
-  for (const { step, remove } of removals) {
-    calls.signal.throwIfAborted();
-    if (remove === null) continue;
-    const where = step.region === null ? '' : ` in ${step.region}`;
-    await settled(calls, () => gone(remove(calls))).catch((error: unknown) => {
-      throw explained(`delete ${step.kind} ${step.name}${where}`, error);
-    });
-    onDone(step);
-  }
-}
+): Promise<void> =>
+  carryOutRemovals(
+    removals,
+    calls.signal,
+    (remove, { kind, name }, where) =>
+      settled(calls, () => gone(remove(calls))).catch((error: unknown) => {
+        throw explained(`delete ${kind} ${name}${where}`, error);
+      }),
+    onDone,
+  );
 
 /** An earlier attempt may have deleted it. */
 async function gone(call: Promise<unknown>): Promise<void> {
@@ -102,10 +101,5 @@ async function requireNoInstances(calls: Calls, { project, deploymentId }: Wante
     path,
   );
   const names = Object.values(items).flatMap(({ instances = [] }) => instances.map(({ name }) => name));
-  if (names.length === 0) return;
-  throw new RopewalkError({
-    code: 'CONFLICT',
-    message: `The project has instances of this deployment: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', ...' : ''}. Nothing was removed.`,
-    hint: 'Stop its clusters and jobs, or run ropewalk destroy --by-tag, then run this command again.',
-  });
+  requireNone('The project', names);
 }

@@ -16,14 +16,16 @@ import type { TestStack } from '../../support/stack.ts';
 import { faultFiles, faultsVariable, workersVariable } from './faults.ts';
 import type { FaultFiles } from './faults.ts';
 import { startAwsGround } from './ground-aws.ts';
+import { startGcpGround } from './ground-gcp.ts';
 import { startLocalGround } from './ground-local.ts';
 import type { Ground } from './ground.ts';
 import type { Asked } from './ledger.ts';
 import { startOracle } from './oracle.ts';
 import type { Oracle } from './oracle.ts';
 
-export type GroundName = 'local' | 'aws';
-const grounds = { local: startLocalGround, aws: startAwsGround } as const;
+const grounds = { local: startLocalGround, aws: startAwsGround, gcp: startGcpGround } as const;
+export type GroundName = keyof typeof grounds;
+export const isGround = (name: string): name is GroundName => Object.hasOwn(grounds, name);
 
 export interface Bed {
   ground: Ground;

@@ -1,5 +1,7 @@
 // The ground of the matrix: a stack on one provider, and a source other than the product that knows the owner of each instance.
 import type { Provider, Placement } from '../../../providers/provider.ts';
+import type { CloudSide } from '../../support/cloud-sides.ts';
+import type { CloudUnderTest } from '../../support/clouds.ts';
 import type { StackOptions, TestStack } from '../../support/stack.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
 
@@ -30,8 +32,9 @@ export interface Ground {
 /** The other side of a cloud: its books, and its bad days. */
 export interface Cloud {
   ledger: () => Promise<readonly LedgerEntry[]>;
-  /** Launch templates that are there, with their tags. */
-  templates: () => Promise<{ name: string; deploymentId: string; cluster: number }[]>;
+  /** Keys of its tags or labels. */
+  tags: CloudUnderTest['tags'];
+  existing: CloudSide['existing'];
   /** Begins to answer late, not at all, with throttling, and to show new instances late; ends with the returned function. */
   beUnkind: (random: () => number) => () => Promise<void>;
   injected: () => Promise<Record<string, number>>;

@@ -1,7 +1,7 @@
 // Judges a cloud's ledger: what was launched for whom, when it ended, and how many slots its cluster had meanwhile. Slots are
 // not tagged, so two instances in one slot show as more live workers than there are slots for them, or as two heads.
-import { tagKeys } from '../../../providers/aws/settings.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
+import type { CloudUnderTest } from '../../support/clouds.ts';
 
 /** What a life asked for: from each moment on, this many slots, the head's included. */
 export interface Asked {
@@ -17,15 +17,25 @@ interface Life {
   toMs: number;
 }
 
+type Keys = CloudUnderTest['tags'];
+
+export interface Question {
+  deploymentId: string;
+  asked: readonly Asked[];
+  open: ReadonlySet<number>;
+  /** Of the tags in the ledger. */
+  keys: Keys;
+}
+
 /** What is wrong. `open`: clusters that have not ended, whose instances may live. Other deployments do not count. */
-export function judgeLedger(
-  entries: readonly LedgerEntry[],
-  { deploymentId, asked, open }: { deploymentId: string; asked: readonly Asked[]; open: ReadonlySet<number> },
-): string[] {
-  const lives = livesOf(entries.filter(({ tags }) => tags[tagKeys.deployment] === deploymentId));
+export function judgeLedger(entries: readonly LedgerEntry[], { deploymentId, asked, open, keys }: Question): string[] {
+  const lives = livesOf(
+    entries.filter(({ tags }) => tags[keys.deployment] === deploymentId),
+    keys,
+  );
   const violations: string[] = [];
   for (const { event, id, tags } of entries) {
-    if (event === 'launched' && tags[tagKeys.deployment] === undefined) violations.push(`ledger: ${id} has no owner`);
+    if (event === 'launched' && tags[keys.deployment] === undefined) violations.push(`ledger: ${id} has no owner`);
   }
   for (const [cluster, own] of Map.groupBy(lives, (life) => life.cluster)) {
     const wanted = asked.find((each) => each.cluster === cluster);
@@ -41,15 +51,15 @@ export function judgeLedger(
   return violations;
 }
 
-function livesOf(entries: readonly LedgerEntry[]): Life[] {
+function livesOf(entries: readonly LedgerEntry[], keys: Keys): Life[] {
   const endedAt = new Map(entries.flatMap(({ event, id, atMs }) => (event === 'ended' ? [[id, atMs]] : [])));
   return entries.flatMap(({ event, id, atMs, tags }) =>
     event === 'launched'
       ? [
           {
             id,
-            cluster: Number(tags[tagKeys.cluster]),
-            isHead: tags[tagKeys.role] === 'head',
+            cluster: Number(tags[keys.cluster]),
+            isHead: tags[keys.role] === 'head',
             fromMs: atMs,
             toMs: endedAt.get(id) ?? Number.POSITIVE_INFINITY,
           },

@@ -1,10 +1,11 @@
 // `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
-// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less
+// was broken, or when a planned fault did not happen. `--provider aws` and `gcp` are the same on emulated clouds, `--scenarios grow,sweep` less
 // of it, `--faults 6` more of them in each life.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { isGround } from './bed.ts';
 import { allScenarios, runMatrix } from './matrix.ts';
 import { inWords } from './report.ts';
 
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 });
 
 const { provider } = values;
-if (provider !== 'local' && provider !== 'aws') throw new Error(`--provider is local or aws, not ${provider}`);
+if (!isGround(provider)) throw new Error(`--provider is local, aws or gcp, not ${provider}`);
 const wanted = values.scenarios?.split(',');
 
 // The lives that are under way are lived to their end, and the report is of what was done; a second one ends it at once.

@@ -148,10 +148,10 @@ async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
   const { cloud } = bed.ground;
   if (cloud === null) return;
   const { deploymentId, asked } = bed;
-  bed.violations.push(...judgeLedger(await cloud.ledger(), { deploymentId, asked, open }));
-  for (const { name, cluster, ...tags } of await cloud.templates()) {
-    if (tags.deploymentId === deploymentId && !open.has(cluster))
-      bed.violations.push(`the launch template ${name} of cluster ${cluster} is left`);
+  bed.violations.push(...judgeLedger(await cloud.ledger(), { deploymentId, asked, open, keys: cloud.tags }));
+  for (const { id, cluster, ...of } of await cloud.existing()) {
+    if (of.deploymentId === deploymentId && !open.has(Number(cluster)))
+      bed.violations.push(`${id} of cluster ${cluster} is left`);
   }
 }
 

@@ -14,6 +14,9 @@ export const crossPython = (): Promise<string> => pythonWith('aws-python', requi
 export const lintPython = (): Promise<string> =>
   pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0', 'setuptools==80.9.0']);
 
+/** Google's own client, which brings the discovery documents of its APIs. */
+export const googlePython = (): Promise<string> => pythonWith('google-python', ['google-api-python-client==2.202.0']);
+
 async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({
     cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk', name),

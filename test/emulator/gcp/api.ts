@@ -1,6 +1,7 @@
 // The operations of the Compute REST API that Ropewalk calls; any other path is 404, as Google answers an unknown method.
 import { bulkInsert } from './bulk-insert.ts';
 import { parseFilter } from './filter.ts';
+import { insertInstance } from './insert-instance.ts';
 import { GcpError, invalid, notFound } from './gcp-error.ts';
 import {
   insertFirewall,
@@ -54,6 +55,11 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
       return {
         name: 'bulkInsert',
         run: () => (inRegion(project, place), operationOf(project, bulkInsert(project, body, query.get('requestId')))),
+      };
+    case 'POST zones/* instances':
+      return {
+        name: 'instances.insert',
+        run: () => operationOf(project, insertInstance(project, place, body, query.get('requestId'))),
       };
     case 'GET zones/* instances *':
       return { name: 'instances.get', run: () => instanceOf(project, existing(project, place, name)) };

@@ -11,7 +11,9 @@ import type { EmulatedProject } from './project.ts';
 
 const int64 = z.union([z.string().regex(/^\d+$/), z.number().int()]).transform(Number);
 const resourceName = z.string().regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
-const labels = z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), z.string().regex(/^[a-z0-9_-]{0,63}$/));
+const labels = z
+  .record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), z.string().regex(/^[a-z0-9_-]{0,63}$/))
+  .refine((all) => Object.keys(all).length <= 64, 'at most 64 labels');
 const bareName = z.string().regex(/^[a-z0-9-]+$/);
 const disk = z.object({
   boot: z.literal(true),
@@ -191,6 +193,7 @@ function insert(
       metadata: Object.fromEntries((of.metadata?.items ?? []).map(({ key, value }) => [key, value])),
       serviceAccount: of.serviceAccounts[0]?.email ?? null,
       networkTags: of.tags?.items ?? [],
+      subnetwork: of.networkInterfaces[0]?.subnetwork?.split('/').at(-1) ?? '',
       maxRunSeconds: of.scheduling.maxRunDuration?.seconds ?? null,
       hasPublicIp: (of.networkInterfaces[0]?.accessConfigs.length ?? 0) > 0,
     });

@@ -10,6 +10,7 @@ const onProject = (...permissions: string[]): Need[] =>
 
 const fixed: Record<string, Need[]> = {
   'instances.get': onProject('instances.get'),
+  'instances.insert': onProject('instances.create', 'disks.create', 'subnetworks.use'),
   'instances.delete': onProject('instances.delete'),
   'instances.aggregatedList': onProject('instances.list'),
   'disks.aggregatedList': onProject('disks.list'),

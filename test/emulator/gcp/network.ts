@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 import { GcpError, invalid, notFound } from './gcp-error.ts';
 import { linkOf } from './shapes.ts';
+import { overlaps, readRange } from '../ec2/cidr.ts';
+import { statusAt } from './state.ts';
 import type { Operation } from './state.ts';
 import type { EmulatedProject } from './project.ts';
 
@@ -72,7 +74,7 @@ export function insertSubnetwork(project: EmulatedProject, region: string, body:
   const network = networkNamed(project, lastOf(wanted.network)).name;
   requireFree(project, path, project.subnetworks.has(`${region}/${wanted.name}`));
   const overlap = [...project.subnetworks.values()].find(
-    (each) => each.network === network && each.cidr === wanted.ipCidrRange,
+    (each) => each.network === network && isOverlap(each.cidr, wanted.ipCidrRange),
   );
   if (overlap !== undefined)
     throw invalid(`Invalid IPCidrRange: ${wanted.ipCidrRange} conflicts with existing subnetwork '${overlap.name}'.`);
@@ -82,8 +84,24 @@ export function insertSubnetwork(project: EmulatedProject, region: string, body:
   return done(project, 'insert', `regions/${region}`, path);
 }
 
+function isOverlap(one: string, other: string): boolean {
+  const [a, b] = [readRange(one), readRange(other)];
+  if (b === null) throw invalid(`Invalid value for field 'resource.ipCidrRange': '${other}'.`);
+  return a !== null && overlaps(a, b);
+}
+
 export function removeSubnetwork(project: EmulatedProject, region: string, of: string): Operation {
   const path = `regions/${region}/subnetworks/${of}`;
+  const user = project.instances.find(
+    (each) =>
+      each.subnetwork === of && each.zone.startsWith(`${region}-`) && statusAt(each, project.clock.nowMs()) !== null,
+  );
+  if (user !== undefined)
+    throw new GcpError(
+      400,
+      'resourceInUseByAnotherResource',
+      `The subnetwork resource 'projects/${project.id}/${path}' is already being used by 'projects/${project.id}/zones/${user.zone}/instances/${user.name}'`,
+    );
   if (!project.subnetworks.delete(`${region}/${of}`)) throw notFound(`projects/${project.id}/${path}`);
   return done(project, 'delete', `regions/${region}`, path);
 }

@@ -39,6 +39,7 @@ export function plant(
   const instance = project.launch({
     ...{ name, zone, requestId: digits(8), machineType: 'n2-standard-2', diskType: 'pd-balanced', market: 'on-demand' },
     ...{ accelerator: null, labels, metadata: {}, serviceAccount: null, networkTags: [], maxRunSeconds: null },
+    subnetwork: 'ropewalk',
     hasPublicIp: false,
   });
   instance.createdAtMs = createdAtMs;

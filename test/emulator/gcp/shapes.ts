@@ -1,4 +1,4 @@
-// Resources as Google's REST API writes them. Checked against Google's discovery document in cross/.
+// Resources as Google's REST API writes them. Checked against Google's discovery document in ../cross/discovery.full.test.ts.
 import { machineTypes } from './types.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
 import type { Network, Subnetwork } from './network.ts';
@@ -28,7 +28,7 @@ export function instanceOf(project: EmulatedProject, instance: Instance): object
         kind: 'compute#networkInterface',
         name: 'nic0',
         network: linkOf(project, 'global/networks/ropewalk'),
-        subnetwork: linkOf(project, `regions/${project.region}/subnetworks/ropewalk`),
+        subnetwork: linkOf(project, `regions/${project.region}/subnetworks/${instance.subnetwork}`),
         networkIP: instance.privateIp,
         accessConfigs:
           publicIp === null

@@ -15,6 +15,8 @@ export interface Instance {
   metadata: Record<string, string>;
   serviceAccount: string | null;
   networkTags: string[];
+  /** Its name, in the region of the zone. */
+  subnetwork: string;
   privateIp: string;
   /** Another address, as in Google Cloud: the machine itself knows it from its metadata only. */
   publicIp: string | null;

@@ -1,7 +1,8 @@
-// A sample of the kill matrix on emulated EC2: the Temporal worker killed before or after the effect of every activity that
+// A sample of the kill matrix on each emulated cloud: the Temporal worker killed before or after the effect of every activity that
 // calls the cloud, while the cloud loses answers, throttles and shows new instances late. Judged by the cloud's own ledger.
 import { describe, expect, it } from 'vitest';
 
+import { clouds } from '../support/clouds.ts';
 import { runMatrix } from './matrix/matrix.ts';
 import { inWords } from './matrix/report.ts';
 
@@ -19,12 +20,12 @@ const only = [
 ];
 const scenarios = ['grow', 'sweep'] as const;
 
-describe(`the kill matrix on EC2, a sample (SEED=${seed})`, () => {
+describe.each(clouds)(`the kill matrix on $title, a sample (SEED=${seed})`, ({ name }) => {
   it('leaves nothing in the cloud’s ledger, and never two instances in a slot', async () => {
     const lines: string[] = [];
     const say = (line: string): void => void lines.push(line);
     const cells = { scenarios, only, sample: only.length, faultsInALife: 2 };
-    const report = await runMatrix({ provider: 'aws', ...cells, seed, minutes: 4, atOnce: 4, workers: 2, say });
+    const report = await runMatrix({ provider: name, ...cells, seed, minutes: 4, atOnce: 4, workers: 2, say });
     if (report.violations.length > 0) console.log(lines.join('\n'));
     console.log(inWords(report));
     expect(report.violations).toEqual([]);
