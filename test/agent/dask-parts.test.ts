@@ -238,6 +238,12 @@ describe('an environment', () => {
     expect(more.filter((each) => each.startsWith('dask'))).toEqual(['dask==2026.8.0']);
   });
 
+  it('has pip, which PipInstall of Dask runs, also as that of a client without pip', () => {
+    for (const chosen of [withDefaults([]), withDefaults(['dask==2026.8.0'], true)]) {
+      expect(chosen.filter((each) => each.startsWith('pip'))).toEqual(['pip==26.3']);
+    }
+  });
+
   it('lets a pinned Dask choose the version of distributed', () => {
     const chosen = withDefaults(['dask[dataframe]==2025.11.0']);
     expect(chosen.filter((each) => /^(dask|distributed)/.test(each))).toEqual([

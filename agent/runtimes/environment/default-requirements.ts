@@ -11,6 +11,8 @@ export const defaultRequirements: readonly string[] = [
   // Compression between workers, as soon as both sides have it.
   'lz4==4.4.5',
   'msgpack==1.2.4',
+  // Dask's PipInstall plugin runs it on workers; uv makes environments without it.
+  'pip==26.3',
   // /metrics of schedulers and workers.
   'prometheus-client==0.26.0',
 ];
