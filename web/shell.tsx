@@ -4,6 +4,7 @@ import type { Session } from './session.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { ClusterPage } from './pages/cluster.tsx';
 import { ClustersPage } from './pages/clusters.tsx';
+import { DashboardPage } from './pages/dashboard.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { SpendPage } from './pages/spend.tsx';
@@ -49,6 +50,8 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
 }
 
 function Page({ session, path }: { session: Session; path: string }) {
+  const [, ofDashboard] = /^\/clusters\/(\d+)\/dashboard$/.exec(path) ?? [];
+  if (ofDashboard !== undefined) return <DashboardPage session={session} number={Number(ofDashboard)} />;
   const [, kind = 'clusters', number] = /^\/(clusters|jobs|spend|approvals|workspace)?(?:\/(\d+))?$/.exec(path) ?? [];
   if (kind === 'spend') return <SpendPage session={session} />;
   if (kind === 'approvals') return <ApprovalsPage session={session} />;

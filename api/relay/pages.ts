@@ -17,12 +17,16 @@ export interface Page {
 
 /** In sentences of ours. */
 const names = { dashboard: 'the dashboard', jupyter: 'Jupyter' } as const;
+const inPython = ({ cluster, site }: SiteOfCluster): string =>
+  site === 'jupyter'
+    ? 'In Python, cluster.jupyter_link gives one.'
+    : `Browsers that are signed in to Ropewalk open /clusters/${cluster}/dashboard there, which stays good: cluster.dashboard_link in Python; cluster.get_dashboard_link() gives a link.`;
 const nameOf = ({ cluster, site }: SiteOfCluster): string => `${names[site]} of cluster ${cluster}`;
 
 export const howToGetALink = ({ cluster, site }: SiteOfCluster): Pick<Page, 'text' | 'command'> => ({
   text: [
     `A link is good for five minutes, and opens ${names[site]} for eight hours in the browser that follows it.`,
-    `In Python, cluster.${site}_link gives one; on a terminal:`,
+    `${inPython({ cluster, site })} On a terminal:`,
   ],
   command: `ropewalk cluster ${site} ${cluster}`,
 });

@@ -14,6 +14,7 @@ const pages = [
   '/signed-in',
   '/clusters',
   '/clusters/:number{[0-9]+}',
+  '/clusters/:number{[0-9]+}/dashboard',
   '/jobs',
   '/jobs/:number{[0-9]+}',
   '/spend',

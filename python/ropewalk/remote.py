@@ -81,6 +81,10 @@ class Remote:
         self.heads.update(one["id"] for one in view["instances"] if one["role"] == "head")
         return view
 
+    def view_now(self) -> ClusterView:
+        """Blocks, and needs no event loop."""
+        return cast(ClusterView, self.api.request("GET", self._path()))
+
     async def credentials(self, until: float) -> Credentials:
         return cast(Credentials, await self.api.get(self._path("/credentials"), until=until))
 
@@ -118,8 +122,8 @@ class Remote:
         self.api.post_once(self._path("/stop"), timeout_s=timeout_s)
 
     def page(self) -> str:
-        """The page of the dashboard, for users who have signed in by a link."""
-        return f"{self.api.url}/clusters/{self.number}/dashboard/status"
+        """Leads browsers that are signed in to the web application to the dashboard."""
+        return f"{self.api.url}/clusters/{self.number}/dashboard"
 
     def _path(self, rest: str = "") -> str:
         if self.number is None:

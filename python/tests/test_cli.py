@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stand_in import TOKEN, problem
+from stand_in import TOKEN, StandIn, new_view, problem
 from stand_in_jobs import JobsStandIn, a_job, a_line
 
 from ropewalk.cli.environment_files import read_registry_auth, read_variables
@@ -163,9 +163,23 @@ def test_cancel_and_errors(jobs: JobsStandIn, ropewalk: Run) -> None:
     assert "ropewalk batch list shows the names" in err
     code, _, err = ropewalk("batch", "status", "9")
     assert (code, err) == (1, "error: There is no job 9.\n  request id: req_test\n")
+    hint = "GET /v1/jobs lists the ones there are."
+    jobs.faults = [("GET", "/v1/jobs/1", *problem(404, "NOT_FOUND", "There is no job 1.", hint=hint))]
+    assert "how to fix: `ropewalk batch list` shows the ones there are." in ropewalk("batch", "status", "1")[2]
     jobs.faults = [("GET", "/v1/jobs/1", *problem(400, "VALIDATION", "Give a number.", field="x", hint="Say it."))]
     code, _, err = ropewalk("batch", "status", "1")
     assert (code, err) == (2, "error: x: Give a number.\n  how to fix: Say it.\n  request id: req_test\n")
+
+
+@pytest.mark.parametrize("site", ["dashboard", "jupyter"])
+def test_links_of_a_cluster_are_printed_alone(api: StandIn, ropewalk: Run, monkeypatch: pytest.MonkeyPatch, site: str) -> None:
+    monkeypatch.setenv("ROPEWALK_API_URL", api.url)
+    monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
+    api.views[7] = new_view(7, {"name": "blue"})
+    code, out, err = ropewalk("cluster", site, "blue")
+    assert code == 0 and out.startswith(f"{api.url}/clusters/7/{site}/?link=") and out.count("\n") == 1
+    assert "Open it before 20" in err
+    assert api.sent(f"/clusters/7/{site}-link") == [None]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +192,7 @@ def test_cancel_and_errors(jobs: JobsStandIn, ropewalk: Run) -> None:
         (["batch", "run", "--python", "/usr/bin/python3", "echo"], "/usr/bin/python3 -m pip install ropewalk"),
         (["batch", "logs", "1", "--since", "then"], "Give a time"),
         (["cluster", "get", "-3"], "-3"),
+        (["cluster", "exec", "1"], "Node 24"),
         (["cluster", "create"], "ropewalk.Cluster() in Python starts clusters"),
         (["doctor", "--all"], "for those who run Ropewalk"),
         (["nonsense"], "nonsense"),

@@ -38,7 +38,7 @@ def eventually(check: Callable[[], Any], within_s: float = 150) -> Any:
 def open_dashboard(cluster: ropewalk.Cluster) -> str:
     """Like a browser: the link sets a cookie that opens the pages."""
     browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
-    link = cluster.dashboard_link
+    link = cluster.get_dashboard_link()
     with browser.open(link, timeout=30) as page:
         page.read()
     with browser.open(link.partition("?")[0] + "status", timeout=30) as page:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, clusters, environments, job_actions, jobs, notebook
+from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook
 from ropewalk.cli.run import run
 
 #: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
@@ -17,8 +17,6 @@ _IN_PYTHON: Mapping[str, str] = {
     "cluster adapt": "Cluster.adapt() in Python",
     "cluster watch": "Cluster(show_widget=True) in Python",
     "cluster events": "`ropewalk cluster get` shows the newest events",
-    "cluster dashboard": "Cluster.dashboard_link in Python",
-    "cluster jupyter": "Cluster(jupyter=True).jupyter_link in Python",
     "cluster exec": "",
     "batch events": "ropewalk.batch.events() in Python",
     "batch schedule": "ropewalk.batch.create_schedule() and its like in Python",
@@ -79,7 +77,7 @@ def create_program() -> click.Group:
         _group(
             "cluster",
             "Dask clusters: a scheduler and workers that run independently of your terminal.",
-            clusters.COMMANDS,
+            [*clusters.COMMANDS, cluster_links.dashboard, cluster_links.jupyter],
         ),
         _group("notebook", "Jupyter on an instance, with your environment, and your files in both directions.", notebook.COMMANDS),
         _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),

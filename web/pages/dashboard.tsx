@@ -1,0 +1,25 @@
+// The address of a dashboard that stays good: of a browser that is signed in it makes a link, and follows it.
+import { useEffect, useState } from 'preact/hooks';
+
+import type { DashboardLink } from '../../schema/clusters.ts';
+import { call } from '../session.ts';
+import type { Session } from '../session.ts';
+
+export function DashboardPage({ session, number }: { session: Session; number: number }) {
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    call<DashboardLink>(session, 'POST', `/v1/clusters/${number}/dashboard-link`)
+      // The way back does not lead here again.
+      .then(({ url }) => location.replace(url))
+      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+  }, [number]);
+  return (
+    <>
+      <h1 tabIndex={-1}>Dashboard of cluster {number}</h1>
+      {problem === '' ? <p>Opening…</p> : <p role="alert">{problem}</p>}
+      <p>
+        <a href={`/clusters/${number}`}>Cluster {number}</a>
+      </p>
+    </>
+  );
+}
