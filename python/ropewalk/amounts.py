@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 from dask.utils import parse_bytes
@@ -43,6 +43,14 @@ def check_wait(wait_for_workers: WorkerAmount, workers: int | list[int] | None) 
     most = workers[-1] if isinstance(workers, list) else workers
     if most is not None and is_count(wait_for_workers) and wait_for_workers > most:
         raise ValueError(f"wait_for_workers is {wait_for_workers}, and n_workers is {workers}: so many workers never come")
+
+
+def refuse_cores(arguments: Collection[str]) -> None:
+    """LocalCluster's Adaptive has these; here a worker is an instance."""
+    cores = [name for name in ("minimum_cores", "maximum_cores", "minimum_memory", "maximum_memory") if name in arguments]
+    if cores:
+        names = " and ".join(cores)
+        raise TypeError(f"{names}: adaptive scaling counts workers, which have all the same cores and memory: give minimum and maximum")
 
 
 def is_count(value: object) -> bool:

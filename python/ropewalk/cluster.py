@@ -18,8 +18,8 @@ from ropewalk.dask_config import config_variables
 from ropewalk.defaults import configurable
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.log_records import log_to_stderr
-from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown
-from ropewalk.other_arguments import OTHER_ARGUMENTS, refuse_others
+from ropewalk.machines import CLUSTER_MACHINE_TYPES, CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown
+from ropewalk.other_arguments import OTHER_ARGUMENTS, OtherArguments, refuse_others
 from ropewalk.panel import ClusterWidget, choose_widget
 from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
@@ -118,7 +118,7 @@ class Cluster(ClusterUse):
     ...     print(client.submit(sum, [1, 2, 3]).result())
     """
 
-    @configurable(CLUSTER_MACHINES | OTHER_ARGUMENTS)
+    @configurable({**CLUSTER_MACHINE_TYPES, **OtherArguments.__annotations__})
     def __init__(
         self,
         name: str | None = None,
@@ -229,7 +229,6 @@ class Cluster(ClusterUse):
         self._logs_records = bool(configure_logging)
         if configure_logging:
             log_to_stderr()
-        self._link = None
         self._acts = set()
         super().__init__(
             remote,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import html
 import re
 import time
@@ -15,25 +14,21 @@ from typing import Any
 from distributed.core import Status
 from distributed.utils import Log, Logs
 
-from ropewalk.amounts import check_scale
+from ropewalk.amounts import check_scale, refuse_cores
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
 from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
-from ropewalk.lifecycle import ClusterLifecycle
-from ropewalk.logs import Since, Workers, chosen_lines, grouped, is_wanted, read_filter, read_since
+from ropewalk.links import LinkedCluster
+from ropewalk.logs import Since, Workers, check_named, chosen_lines, grouped, is_wanted, read_filter, read_since, worker_names
 from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.waiting import WorkerAmount, check_amount
 
-_LINK_MARGIN_S = 30.0
 
-
-class ClusterUse(ClusterLifecycle):
+class ClusterUse(LinkedCluster):
     _show_widget: bool
-    #: The dashboard's address, and until when it is valid (time.time).
-    _link: tuple[str, float] | None
     _acts: set[asyncio.Task[Any]]
 
     def scale(self, n: int) -> Any:
@@ -56,6 +51,7 @@ class ClusterUse(ClusterLifecycle):
         The scheduler asks for as many workers as finish its known work in `target_duration`, and judges its load every
         `interval`. A worker is closed after `wait_count` intervals in a row without need for it.
         """
+        refuse_cores(kwargs)
         refuse_unknown(kwargs, ("Adaptive", "minimum", "maximum", "target_duration", "wait_count", "interval"))
         if Adaptive is not None:
             text = "The server scales the cluster, also without this process: the class Adaptive has no effect."
@@ -133,22 +129,6 @@ class ClusterUse(ClusterLifecycle):
         default, that happens by itself."""
         return self._act(self._aws.send_now)
 
-    def get_dashboard_link(self) -> Any:
-        """A link that signs its opener in, and is valid for minutes."""
-        return self.sync(self._refresh_link)
-
-    @property
-    def jupyter_link(self) -> str:
-        """A link to the Jupyter server of a cluster that was started with `jupyter=True`. It signs its opener in, and is valid for
-        minutes: it allows running code on the cluster. With `asynchronous=True` await `get_jupyter_link()`."""
-        if self.asynchronous:
-            raise RopewalkError("jupyter_link is a request.", code="ASYNCHRONOUS", hint="Await get_jupyter_link() instead.")
-        return str(self.get_jupyter_link())
-
-    def get_jupyter_link(self) -> Any:
-        """As `jupyter_link`; awaitable with `asynchronous=True`."""
-        return self.sync(self._jupyter_link)
-
     def why(self) -> Any:
         """Why the cluster runs or waits, is not bigger, has its instance types, and has stopped: a dict with `sentences`, each
         with its `text` and the `facts` that it rests on. For ended clusters too, as long as this object exists."""
@@ -171,21 +151,6 @@ class ClusterUse(ClusterLifecycle):
         if not self.asynchronous:
             self._loop_runner.stop()
         return done
-
-    @property
-    def dashboard_link(self) -> str:
-        """A link that signs its opener in, when one is available without waiting; see also `get_dashboard_link`."""
-        if self.number is None or self.status == Status.closed:
-            return ""
-        if self._link is not None and time.time() < self._link[1] - _LINK_MARGIN_S:
-            return self._link[0]
-        with contextlib.suppress(RopewalkError, TimeoutError, asyncio.TimeoutError, RuntimeError):
-            if _in_event_loop():
-                # An event loop must not block: the next access has the new link.
-                self.loop.add_callback(self._try_refresh_link)  # type: ignore[union-attr]
-            else:
-                return str(self.sync(self._refresh_link, callback_timeout=10))
-        return self._remote.page()
 
     async def _scale(self, n: int) -> None:
         dask = (await self._remote.view())["dask"]
@@ -212,6 +177,7 @@ class ClusterUse(ClusterLifecycle):
         lines = await self._remote.logs(since)
         view = await self._remote.view()
         name, heads = view["name"], self._remote.heads
+        check_named(name, heads, view["instances"], lines, workers)
         chosen = chosen_lines(lines, is_wanted(name, heads, view["instances"], scheduler=scheduler, workers=workers), filter)
         if merged:
             return merge_lines(name, heads, chosen)
@@ -225,18 +191,6 @@ class ClusterUse(ClusterLifecycle):
             self._aws.stop()
         await send_envs(self.scheduler_comm, env, f"ropewalk-private-envs-{time.time_ns()}")
 
-    async def _refresh_link(self) -> str:
-        link = await self._remote.dashboard()
-        self._link = (link["url"], datetime.fromisoformat(link["expiresAt"].replace("Z", "+00:00")).timestamp())
-        return link["url"]
-
-    async def _jupyter_link(self) -> str:
-        return (await self._remote.jupyter())["url"]
-
-    async def _try_refresh_link(self) -> None:
-        with contextlib.suppress(RopewalkError):
-            await self._refresh_link()
-
     def _act(self, act: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Any:
         """Blocks until `act` is done; in a running event loop returns a task instead."""
         if self.ended is not None:
@@ -248,8 +202,26 @@ class ClusterUse(ClusterLifecycle):
         task.add_done_callback(self._acts.discard)
         return task
 
+    @property
+    def requested(self) -> set[str]:
+        """Names of the workers that have an instance, or are getting one. A request."""
+        return worker_names(self._remote.view_now())
+
+    @property
+    def plan(self) -> set[str]:
+        """Names of the workers that the cluster is to have: of those `requested`, and `NAME-worker-to-launch-1`... of those that it
+        lacks. A request."""
+        view = self._remote.view_now()
+        names = sorted(worker_names(view))
+        wanted = dask_of(view)["workersWanted"]
+        missing = {f"{view['name']}-worker-to-launch-{number + 1}" for number in range(wanted - len(names))}
+        return {*names[:wanted], *missing}
+
     def __repr__(self) -> str:
-        return super().__repr__() if self.ended is None else f"<Cluster {self.name}: {self.ended}>"
+        if self.ended is not None:
+            return f"<Cluster {self.name}: {self.ended}>"
+        # What the scheduler said last is not so any more.
+        return f"<Cluster {self.name}: closed>" if self.status == Status.closed else super().__repr__()
 
     def _repr_html_(self, cluster_status: str | None = None) -> str:
         shown: str = super()._repr_html_(cluster_status)
@@ -270,9 +242,3 @@ class ClusterUse(ClusterLifecycle):
         count = str(workers) if wanted == workers else f"{workers} / {wanted}"
         cell = '<tr><td style="text-align: left;">'
         return f"<table>{cell}Scaling mode: {mode}</td></tr>{cell}Workers: {count}</td></tr></table>"
-
-
-def _in_event_loop() -> bool:
-    with contextlib.suppress(RuntimeError):
-        return asyncio.get_running_loop() is not None
-    return False

@@ -38,6 +38,8 @@ class WaitingCluster(DaskCluster):
     _start_widget: ClusterWidget | None = None
     #: For the caller, when the start is complete: the event loop's thread knows no line of the program.
     _warnings: list[str]
+    #: With `asynchronous=True` the coroutine of the program waits for the start.
+    _warns_at_once: bool
     #: A requested number of workers, and the time of the request.
     _requested: tuple[int, float] | None
 
@@ -90,6 +92,8 @@ class WaitingCluster(DaskCluster):
             needed = count_of(n_workers, wanted)
             started = len(self.scheduler_info["workers"])
             if started >= needed or is_settled(view, wanted, needed, started):
+                if started < wanted and view["status"] != "ready":
+                    self._log_progress(f"{started} of {wanted} workers are enough to begin; the others join when they have started")
                 return
             if time.monotonic() > deadline:
                 raise self._too_late(f"{needed} workers", reported, view)
@@ -113,7 +117,7 @@ class WaitingCluster(DaskCluster):
 
     def _warn(self, text: str) -> None:
         self._warnings.append(text)
-        if self.called_from_running_loop:
+        if self._warns_at_once:
             self._warn_caller()
 
     def _warn_caller(self) -> None:

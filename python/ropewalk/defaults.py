@@ -75,13 +75,14 @@ _BACKEND_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def configurable(more: Collection[str]) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def configurable(more: Mapping[str, Any]) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Decorates the `__init__` of a class: arguments that are absent or None have their configured values. `more` are the names
-    that it takes as `**`."""
+    that it takes as `**`, with their types, for `inspect.signature` and completion."""
 
     def decorate(init: Callable[P, None]) -> Callable[P, None]:
-        parameters = inspect.signature(init).parameters.values()
-        names = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD][1:]
+        signature = inspect.signature(init)
+        parameters = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        names = [one.name for one in parameters][1:]
         accepted = {*names, *more}
 
         @functools.wraps(init)
@@ -92,6 +93,11 @@ def configurable(more: Collection[str]) -> Callable[[Callable[P, None]], Callabl
                 return init(args[0], **values)  # type: ignore[arg-type]
             return init(*args, **with_defaults(kwargs, accepted))
 
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=getattr(kind, "__forward_arg__", kind))
+            for name, kind in more.items()
+        ]
+        configured.__signature__ = signature.replace(parameters=[*parameters, *named])  # type: ignore[attr-defined]
         return configured
 
     return decorate

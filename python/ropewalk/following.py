@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from distributed import Client
+from distributed import client as dask_client
 from distributed.comm.core import connect
 
 from ropewalk.errors import ClusterEndedError, RopewalkError
@@ -20,6 +21,7 @@ from ropewalk.views import ClusterView
 _ENDED = ("stopping", "stopped", "error")
 _FIRST_PAUSE_S = 0.1
 _MAX_PAUSE_S = 2.0
+_ClosedClientError: type[Exception] = getattr(dask_client, "ClosedClientError", RuntimeError)
 #: After this long without an answer to why the scheduler is lost, Dask's own rules for a lost scheduler apply.
 _GIVE_UP_AFTER_S = 120.0
 _DIAL_TIMEOUT_S = 2.0
@@ -122,3 +124,9 @@ async def end_client(client: Any, error: ClusterEndedError) -> None:
         state.set_error(error, None)
     client.scheduler_comm = None
     await client._close()
+
+    def refuse(message: Any) -> None:
+        raise _ClosedClientError(f"Client is closed: {error}.") from error
+
+    # Without this, what is submitted next is refused without the reason.
+    client._send_to_scheduler = refuse

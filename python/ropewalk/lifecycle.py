@@ -65,7 +65,7 @@ class ClusterLifecycle(KeptCluster):
         self.security: Security | None = None
         # Until the server has reported a new cluster: an existing cluster is not stopped.
         self._existed = True
-        self._requested, self._warnings = None, []
+        self._requested, self._warnings, self._warns_at_once = None, [], asynchronous
         self._keeping = None
         self._ending: asyncio.Task[None] | None = None
         self._follower = Follower(remote, on_end=self._ended_by_server)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from distributed.utils import Log, Logs
 
 from ropewalk.durations import Duration, seconds_of
-from ropewalk.views import Instance, LogLine
+from ropewalk.views import ClusterView, Instance, LogLine
 
 #: True or "all", False, "any" for one of them, or names, ids, states and addresses: a list, or a text with commas.
 Workers = bool | str | Collection[str]
@@ -28,9 +28,31 @@ def is_wanted(
     if workers == "any":
         wanted = {one["id"] for one in others[:1]}
     else:
-        wanted = {text.strip() for text in (workers.split(",") if isinstance(workers, str) else workers)}
+        wanted = _wanted(workers)
     named = {one["id"] for one in others if not wanted.isdisjoint(_names(one))}
     return lambda id: scheduler if id in heads else id in named or id in wanted or worker_name(cluster, id) in wanted
+
+
+def check_named(
+    cluster: str, heads: Collection[str], instances: Sequence[Instance], lines: Iterable[LogLine], workers: Workers
+) -> None:
+    """Raises ValueError when a text names no worker, neither of now nor of the lines."""
+    if isinstance(workers, bool) or workers in ("all", "any"):
+        return
+    others = [one for one in instances if one["id"] not in heads]
+    ended = {line["instance"] for line in lines} - set(heads)
+    known = set[str]().union(*map(_names, others), ended, (worker_name(cluster, id) for id in ended))
+    known |= {worker_name(cluster, one["id"]) for one in others}
+    unknown = sorted(_wanted(workers) - known)
+    if unknown:
+        names = ", ".join(sorted(name for name in known if name.startswith(f"{cluster}-worker-"))[:10])
+        raise ValueError(f"workers: there is no {', '.join(unknown)}; " + (f"there are {names}" if names else "there is no worker yet"))
+
+
+def worker_names(view: ClusterView) -> set[str]:
+    """Of the workers that have an instance, or are getting one."""
+    gone = ("stopping", "stopped", "error")
+    return {worker_name(view["name"], one["id"]) for one in view["instances"] if one["role"] != "head" and one["state"] not in gone}
 
 
 def chosen_lines(
@@ -84,6 +106,10 @@ def read_since(since: Since | None, now: datetime) -> str | None:
 def worker_name(cluster: str, instance: str) -> str:
     """As the agent names its worker: of EC2's ids all digits."""
     return f"{cluster}-worker-{instance[2:] if instance.startswith('i-') else instance[-8:]}"
+
+
+def _wanted(workers: str | Collection[str]) -> set[str]:
+    return {text.strip() for text in (workers.split(",") if isinstance(workers, str) else workers)}
 
 
 def _source(cluster: str, heads: Collection[str], line: LogLine) -> str:

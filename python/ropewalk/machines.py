@@ -71,6 +71,8 @@ class JobMachines(PlaceArguments, total=False):
 
 
 JOB_MACHINES = frozenset(JobMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
+#: Of each argument of a cluster, with its type.
+CLUSTER_MACHINE_TYPES: Mapping[str, Any] = {**ClusterMachines.__annotations__, **PlaceArguments.__annotations__}
 CLUSTER_MACHINES = frozenset(ClusterMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
 
 

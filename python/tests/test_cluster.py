@@ -140,9 +140,8 @@ def test_in_an_event_loop(api: StandIn) -> None:
             while api.sent("/adapt") == []:
                 await asyncio.sleep(0.01)
             assert "Cluster" in await cluster.get_logs(scheduler=False, workers=False)
-            assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard/status"
+            assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard"
             assert "/dashboard/?link=" in await cluster.get_dashboard_link()
-            assert "/dashboard/?link=" in cluster.dashboard_link
         assert len(api.sent("/stop")) == 1
         other = ropewalk.Cluster(n_workers=1, asynchronous=True, **options)
         assert await other is other

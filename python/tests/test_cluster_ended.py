@@ -52,6 +52,8 @@ def test_pending_results_raise_the_reason_when_the_server_has_ended_the_cluster(
     eventually(lambda: cluster.status.name == "closed" and client.status == "closed")
     assert time.monotonic() - began < 15
     assert re.search("ended at .*nothing was computed", cluster._repr_html_())
+    with pytest.raises(Exception, match="Client is closed: cluster 1 ended at .*nothing was computed"):
+        client.submit(sum, [1])
     with pytest.raises(ropewalk.ClusterEndedError, match=MESSAGE):
         cluster.scale(3)
     assert api.sent("/stop") == []

@@ -38,3 +38,11 @@ def test_every_row_names_code_and_tests_that_exist() -> None:
 def test_the_arguments_that_are_not_configured_are_named() -> None:
     for name in NOT_CONFIGURED:
         assert f"`{name}`" in TEXT.partition("## General")[0]
+
+
+def test_the_signature_shows_every_argument_for_completion() -> None:
+    parameters = inspect.signature(ropewalk.Cluster).parameters
+    assert {"n_workers", "worker_memory", "region", "spot_policy", "backend_options", "tags", "cloud"} <= parameters.keys()
+    assert not [one for one in parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
+    assert parameters["worker_memory"].default is None and parameters["worker_memory"].annotation == "Memory | None"
+    assert inspect.signature(ropewalk.Cluster.__init__).parameters.keys() - parameters.keys() == {"self"}

@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any
 
+import conftest
 import pytest
 from stand_in import TOKEN, StandIn, problem
 from support import Start, eventually
@@ -100,17 +101,16 @@ def test_logs_links_and_reprs(start: Start, api: StandIn) -> None:
     logs = cluster.get_logs()
     assert logs["Scheduler"] == "a <line>" and "Created cluster 1" in logs["Cluster"]
     assert "a &lt;line&gt;" in logs._repr_html_()
-    assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard/?link=link-1"
-    assert cluster.dashboard_link == cluster.dashboard_link and len(api.sent("/dashboard-link")) == 1
+    address = f"{api.url}/clusters/1/dashboard"
+    assert cluster.dashboard_link == address and api.sent("/dashboard-link") == []
+    assert cluster.get_dashboard_link() == f"{address}/?link=link-1"
     assert repr(cluster).startswith("Cluster(shown, 'tls://127.0.0.1:") and "workers=1" in repr(cluster)
-    assert "shown" in cluster._repr_html_() and "/dashboard/?link=link-1" in cluster._repr_html_()
+    assert "shown" in cluster._repr_html_() and address in cluster._repr_html_() and "?link=" not in cluster._repr_html_()
     for text in (repr(cluster), cluster._repr_html_(), repr(vars(cluster)), repr(cluster.security)):
         assert TOKEN not in text and "PRIVATE KEY" not in text
-    cluster._link = None
-    api.faults.append(("POST", "/dashboard-link", *problem(403, "FORBIDDEN", "Not yours.")))
-    assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard/status"
     cluster.close()
     assert cluster.dashboard_link == ""
+    assert repr(cluster) == "<Cluster shown: closed>"
 
 
 def test_jupyter_is_asked_for_and_opened_by_a_link(start: Start, api: StandIn) -> None:
@@ -139,6 +139,8 @@ def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start
     assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
     assert cluster.get_logs(False, ["over-worker-worker-1"], cluster=False) == {"over-worker-worker-1": "i_0000worker-1"}
     assert list(cluster.get_logs(True, False)) == ["Cluster", "Scheduler"]
+    with pytest.raises(ValueError, match=r"workers: there is no nope; .* over-worker-worker-1$"):
+        cluster.get_logs(workers=["nope", "over-worker-worker-1"])
     assert cluster.get_logs(filter="worker", since="10m", merged=True) == " over-worker-worker-1 i_0000worker-1"
     assert "/logs?since=20" in api.requests[-2][1]
     with pytest.raises(ValueError, match="since is 'soon'"):
@@ -188,3 +190,26 @@ def test_why_is_answered_while_it_is_open_and_afterwards(start: Start, api: Stan
     assert (why["number"], why["sentences"][0]["text"]) == (cluster.number, f"The cluster is {why['status']}.")
     cluster.close()
     assert cluster.why()["sentences"][0]["text"].startswith("The cluster is stop")
+
+
+def test_plan_and_requested_have_the_meaning_of_dask(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=3, name="p", wait_for_workers=False)
+    one = {"role": "worker", "process": None}
+    api.views[1]["instances"] += [{"id": "i_0000000000aa", "state": "started", **one}, {"id": "i_0000000000bb", "state": "stopping", **one}]
+    assert cluster.requested == {"p-worker-000000aa"}
+    assert cluster.plan == {"p-worker-000000aa", "p-worker-to-launch-1", "p-worker-to-launch-2"}
+    api.views[1]["dask"]["workersWanted"] = 0
+    assert cluster.plan == set()
+
+
+def test_adapt_by_cores_is_refused_with_the_reason(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, wait_for_workers=False)
+    with pytest.raises(TypeError, match="minimum_cores: adaptive scaling counts workers"):
+        cluster.adapt(minimum_cores=4)
+
+
+def test_a_warning_names_the_line_of_the_program(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.versions.installed", lambda name: "2020.1.0")
+    with pytest.warns(UserWarning, match="The cluster runs") as caught:
+        start(n_workers=1, wait_for_workers=False, requirements=["dask"])
+    assert [one.filename for one in caught if "The cluster runs" in str(one.message)] == [conftest.__file__]
