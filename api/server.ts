@@ -112,6 +112,7 @@ const deps = createDeps({
   archives: settings.archives,
   maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
   allowPrivateWebhooks: settings.allowPrivateWebhooks,
+  ingressPolicy: settings.ingressPolicy,
   readKeys: () => access(keyFile, constants.R_OK),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),

@@ -13,6 +13,11 @@ import {
 } from '../domain/requests/limits.ts';
 import { defaultArchiveDays } from '../domain/environment/limits.ts';
 import { maxFileBytes } from '../domain/file-limits.ts';
+import {
+  ingressPolicySyntax,
+  parseIngressPolicy,
+  type IngressPolicy,
+} from '../domain/cluster/capacity/ingress-policy.ts';
 import { clusterPlaceholder, dashboardOrigin } from '../domain/cluster/dask/dashboard-url.ts';
 import {
   isLoopback,
@@ -61,6 +66,7 @@ export interface Settings {
   trustedProxies: number;
   /** Webhooks may go to loopback, private and link-local addresses. */
   allowPrivateWebhooks: boolean;
+  ingressPolicy: IngressPolicy;
   /** The operator's mail server; null: no e-mail is sent. */
   mail: MailEnvironment | null;
   /** Sign-in at an identity provider; null: API tokens alone. */
@@ -113,6 +119,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     },
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
+    ingressPolicy: parseIngressPolicy(values.ROPEWALK_INGRESS) ?? 'limited',
     allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
     signIn: readSignIn(values),
     mail: readMail(values),
@@ -184,6 +191,10 @@ const environment = z.object({
     .min(0, 'must be at least 0')
     .max(10, 'must be at most 10')
     .default(0),
+  ROPEWALK_INGRESS: z
+    .string()
+    .refine((text) => parseIngressPolicy(text) !== null, ingressPolicySyntax)
+    .default('any'),
   ROPEWALK_WEBHOOK_PRIVATE: z.enum(['allow', 'refuse'], 'must be allow or refuse').default('refuse'),
   ...signInVariables,
   ...mailVariables,
@@ -212,6 +223,7 @@ const examples = {
   ROPEWALK_ENVIRONMENT_MIB: '2048',
   ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
+  ROPEWALK_INGRESS: 'limited',
   ROPEWALK_WEBHOOK_PRIVATE: 'allow',
   ...signInExamples,
   ...mailExamples,

@@ -48,7 +48,13 @@ export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
-  const { allowPrivateWebhooks = false, mailer = null, schedules = noSchedules, signIn = null } = ports;
+  const {
+    ingressPolicy = 'any',
+    allowPrivateWebhooks = false,
+    mailer = null,
+    schedules = noSchedules,
+    signIn = null,
+  } = ports;
   const { archives = { keptMs: defaultArchiveDays * 86_400_000, maxBytes: maxFileBytes } } = ports;
   const known: CompletePorts = {
     ...ports,
@@ -56,6 +62,7 @@ export function createDeps(ports: Ports): Deps {
     metrics,
     damaged,
     allowPrivateWebhooks,
+    ingressPolicy,
     mailer,
     schedules,
     signIn,

@@ -1,5 +1,6 @@
 // From what a caller asks of machines to what a specification carries. What a cloud does not have is refused here, before
 // anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
+import { requireAllowedIngress, type IngressPolicy } from '../domain/cluster/capacity/ingress-policy.ts';
 import { parseIngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { MachineSettings } from '../domain/cluster/capacity/machine-settings.ts';
 import { RopewalkError } from '../domain/errors.ts';
@@ -42,9 +43,9 @@ const defaultDiskGib = 30;
 /** Images with a GPU driver have 75 GiB, and CUDA packages some more. */
 const gpuDiskGib = 120;
 
-/** @throws RopewalkError VALIDATION naming the field. */
+/** @throws RopewalkError VALIDATION naming the field, FORBIDDEN for a port that the operator keeps closed. */
 export async function resolveMachines(
-  { providers }: { providers: Providers },
+  { providers, ingressPolicy }: { providers: Providers; ingressPolicy: IngressPolicy },
   input: MachinesInput,
 ): Promise<ResolvedMachines> {
   const { manifest, reader } = providerOf(providers, input.provider);
@@ -54,6 +55,7 @@ export async function resolveMachines(
   const { region } = place;
   const offers = await place.offers();
   const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
+  requireAllowedIngress(ingressPolicy, ingress, input);
   const tags = readTags(input.tags ?? {});
   if (region === null) {
     checkValues(input);

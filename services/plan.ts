@@ -1,5 +1,6 @@
 // What a cluster or job would be launched as, and what it would cost an hour. Nothing is written, admitted or launched.
 import { whyApproval } from '../domain/admission/approval.ts';
+import { portsOf, type IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import { microsOf } from '../domain/cost/interval.ts';
 import { totalPrice } from '../domain/offers/plan.ts';
 import type { CreateClusterParsed } from '../schema/clusters.ts';
@@ -70,9 +71,14 @@ function planOf(
     workers,
     pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]),
     prices: pricesOf(machines.onDemandPrices, workers.markets, now()),
-    warnings,
+    warnings: [...warnings, ...(settings?.ingress === undefined ? [] : [openedBy(settings.ingress)])],
   };
 }
+
+const openedBy = (ingress: IngressRules): string =>
+  `The head instance opens ${portsOf(ingress)
+    .map(({ port, source }) => `port ${port} to ${source}`)
+    .join(', ')}.`;
 
 function pricesOf(
   dated: ResolvedMachines['onDemandPrices'],

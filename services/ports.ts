@@ -1,5 +1,6 @@
 // What the composition root brings to the services.
 import type { Logger } from 'pino';
+import type { IngressPolicy } from '../domain/cluster/capacity/ingress-policy.ts';
 import type { Mailer } from '../platform/mail/smtp.ts';
 import type { Keys } from '../platform/keys.ts';
 import type { ApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -47,6 +48,8 @@ export interface Ports {
   schedules?: SchedulesPort;
   /** Webhooks may go to loopback, private and link-local addresses, and over plain HTTP. Default: they may not. */
   allowPrivateWebhooks?: boolean;
+  /** To whom ports of head instances may be opened. Default: to any address. */
+  ingressPolicy?: IngressPolicy;
   /** Sends notifications by e-mail. Default: there is no mail server, and no address can be subscribed. */
   mailer?: Mailer | null;
   /** Environments that instances share. Default: 30 days, and as much as the object store takes. */
@@ -70,6 +73,7 @@ export interface Ports {
 /** The same with every default filled in. */
 export interface CompletePorts extends Omit<Ports, 'quotas'> {
   allowPrivateWebhooks: boolean;
+  ingressPolicy: IngressPolicy;
   mailer: Mailer | null;
   signIn: SignInSettings | null;
   schedules: SchedulesPort;

@@ -1,6 +1,11 @@
 // Each configured cloud: can its settings be read, does it answer, does a Temporal worker launch there, does the sweep go there.
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 
+import {
+  ingressPolicySyntax,
+  parseIngressPolicy,
+  spellIngressPolicy,
+} from '../../domain/cluster/capacity/ingress-policy.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { sweepScheduleId } from '../../contracts/sweep.ts';
 import type { ConfiguredProvider, ProviderCheck, ProviderManifest } from '../../providers/manifest.ts';
@@ -30,8 +35,18 @@ async function checkCloud(manifest: ProviderManifest, { env, home }: Patient): P
   if (provider === null) return [];
   const { places, checks } = provider;
   const settings = ok(name, places.map(({ region }) => region).join(', '));
+  const ingress = checkIngress(manifest, env);
   const answers = await Promise.all(checks.map((check) => runCheck(check, host?.deploymentId ?? '')));
-  return [settings, ...answers, ...(await checkPlaces(manifest, provider, { env, home }))];
+  return [settings, ingress, ...answers, ...(await checkPlaces(manifest, provider, { env, home }))];
+}
+
+/** To whom requests may open ports. */
+export function checkIngress({ name }: Pick<ProviderManifest, 'name'>, env: Patient['env']): Finding {
+  const text = env['ROPEWALK_INGRESS'] ?? '';
+  const policy = parseIngressPolicy(text === '' ? 'any' : text);
+  if (policy === null) return broken(`${name} ingress`, `ROPEWALK_INGRESS ${ingressPolicySyntax}`, 'Correct it.');
+  const allowed = `members may open ports of head instances to ${spellIngressPolicy(policy)}`;
+  return ok(`${name} ingress`, policy === 'any' ? `${allowed}; ROPEWALK_INGRESS=limited limits it` : allowed);
 }
 
 async function runCheck(check: ProviderCheck, deploymentId: string): Promise<Finding> {

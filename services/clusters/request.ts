@@ -32,7 +32,7 @@ export type Times = ReturnType<typeof readTimes>;
 
 /** @throws RopewalkError VALIDATION naming the field. */
 export async function readClusterRequest(
-  deps: Pick<Deps, 'providers'>,
+  deps: Pick<Deps, 'providers' | 'ingressPolicy'>,
   body: CreateClusterParsed,
   defaults: WorkspaceDefaults,
 ): Promise<ClusterRequest> {

@@ -27,7 +27,7 @@ export interface JobRequest {
 
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
 export async function readJobRequest(
-  deps: Pick<Deps, 'providers'>,
+  deps: Pick<Deps, 'providers' | 'ingressPolicy'>,
   body: CreateJobParsed,
   defaults: WorkspaceDefaults,
 ): Promise<JobRequest> {

@@ -1,4 +1,5 @@
 // The defaults of the caller's workspace: an admin sets them, and requests that do not say otherwise get them.
+import { requireAllowedIngress } from '../../domain/cluster/capacity/ingress-policy.ts';
 import { parseIngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { withDefaults, type WorkspaceDefaults } from '../../domain/people/defaults.ts';
 import type { WorkspaceInfo } from '../../schema/people.ts';
@@ -15,7 +16,7 @@ export async function putDefaults(context: Context, defaults: WorkspaceDefaults)
   const { deps, actor } = context;
   requireScope(actor, 'admin');
   const { manifest, reader } = providerOf(deps.providers, defaults.provider);
-  parseIngressRules(defaults);
+  requireAllowedIngress(deps.ingressPolicy, parseIngressRules(defaults), defaults);
   if (manifest.kind !== 'host') {
     const place = reader.placeOf(defaults.region);
     if (defaults.zone !== undefined) requireZone(place, defaults.zone);

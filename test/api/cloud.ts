@@ -1,4 +1,5 @@
 // The API in memory before a cloud: what is on offer is the dated table of EC2, and spot at a third of it.
+import type { IngressPolicy } from '../../domain/cluster/capacity/ingress-policy.ts';
 import type { WebBundle } from '../../api/routes/web.ts';
 import { catalogueOffers } from '../../providers/aws/catalogue.ts';
 import { testCloud, testHost } from './providers.ts';
@@ -26,8 +27,12 @@ const aws = {
 /** EC2, and this machine when it is named; with `preferred: 'local'` the other way round. */
 export const cloudApi = (
   preferred: 'local' | 'aws' = 'aws',
-  { hasGpuDriver = false, web = null }: { hasGpuDriver?: boolean; web?: WebBundle | null } = {},
+  {
+    hasGpuDriver = false,
+    web = null,
+    ingressPolicy = 'any',
+  }: { hasGpuDriver?: boolean; web?: WebBundle | null; ingressPolicy?: IngressPolicy } = {},
 ) => {
   const [cloud, host] = [testCloud({ places: [{ ...aws, hasGpuDriver }] }), testHost()];
-  return createTestApi({ web, providers: preferred === 'aws' ? [cloud, host] : [host, cloud] });
+  return createTestApi({ web, ingressPolicy, providers: preferred === 'aws' ? [cloud, host] : [host, cloud] });
 };

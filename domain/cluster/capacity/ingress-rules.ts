@@ -95,7 +95,7 @@ function parseSources(text: string, field: string): string[] {
 
 function parseSource(text: string, field: string): string[] {
   if (text === 'everyone') return everyone;
-  const range = parseIpv4Range(text) ?? parseIpv6Range(text);
+  const range = parseRange(text);
   if (range !== null) return [range];
   throw new RopewalkError({
     code: 'VALIDATION',
@@ -107,6 +107,9 @@ function parseSource(text: string, field: string): string[] {
         : 'Give addresses, ranges such as 203.0.113.0/24 or 2001:db8::/32, or "everyone".',
   });
 }
+
+/** An address, or a range of IPv4 or IPv6 as firewalls take it; null for all else. */
+export const parseRange = (text: string): string | null => parseIpv4Range(text) ?? parseIpv6Range(text);
 
 /** As firewalls take it: the bits behind the prefix cleared. */
 function parseIpv4Range(text: string): string | null {
