@@ -1,5 +1,6 @@
 // Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
 // unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
+import { leasesOf } from './leases.ts';
 import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
 import { countWaiting, endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
@@ -27,7 +28,7 @@ export function runsAlone(state: JobState, task: number): boolean {
 export function returnLeases(state: JobState, id: string, numbers: number[]): void {
   if (numbers.length === 0) return;
   const returned = new Set(numbers);
-  const own = state.leases.filter((held) => held.instance === id && returned.has(held.lease));
+  const own = leasesOf(state, id).filter((held) => returned.has(held.lease));
   interruptLeases(
     state,
     own.filter((held) => held.startedAtMs !== null),
@@ -39,7 +40,7 @@ export function returnLeases(state: JobState, id: string, numbers: number[]): vo
 }
 
 /** Ends leases of an instance that ended in order. Those that waited for their turn lose no attempt. */
-export function interruptLeases(state: JobState, leases: Lease[]): void {
+export function interruptLeases(state: JobState, leases: readonly Lease[]): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) interruptLease(state, lease);
   putBack(
     state,
@@ -48,7 +49,7 @@ export function interruptLeases(state: JobState, leases: Lease[]): void {
 }
 
 /** Ends leases whose instance is gone. Those that waited for their turn lose no attempt, but how far they came is unknown. */
-export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs: number): void {
+export function loseLeases(state: JobState, leases: readonly Lease[], why: string, nowMs: number): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) loseLease(state, lease, why, nowMs);
   const ahead = leases.filter((held) => held.ahead === true);
   if (!hasEnded(state)) for (const { task } of ahead) state.losses[task] ??= [];
@@ -56,7 +57,7 @@ export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs:
 }
 
 /** First in line again, in their order, as if never leased. */
-function putBack(state: JobState, leases: Lease[]): void {
+function putBack(state: JobState, leases: readonly Lease[]): void {
   const open = leases.filter((lease) => endLease(state, lease));
   if (hasEnded(state) || open.length === 0) return;
   state.requeued.unshift(...open.map(({ task }) => task));

@@ -1,4 +1,5 @@
 // What happens to a job other than an exchange: time passes, an instance is lost, a user cancels.
+import { leasesOf } from './leases.ts';
 import { maxLeaseExtensions, maxLostRemembered } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
@@ -81,7 +82,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
   }
   forgetOldest(state);
   if (hasEnded(state)) return;
-  const own = state.leases.filter((held) => held.instance === id);
+  const own = leasesOf(state, id);
   if (isOrderly) interruptLeases(state, own);
   else loseLeases(state, own, why, nowMs);
   settle(state, nowMs);

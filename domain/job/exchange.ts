@@ -2,6 +2,7 @@
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
 import { causeOf, noteCause } from './failure-groups.ts';
+import { addLease, findLease, leasesOf } from './leases.ts';
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from './limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { returnLeases, mayHold, runsAlone } from './ahead.ts';
@@ -73,7 +74,7 @@ function touch(state: JobState, id: string, nowMs: number): JobInstance {
 
 /** Every result is acknowledged, also a stale one: the agent must be able to forget it. */
 function takeResult(state: JobState, id: string, instance: JobInstance, result: TaskResult, nowMs: number): number {
-  const lease = state.leases.find((held) => held.lease === result.lease && held.instance === id);
+  const lease = findLease(state, id, result.lease);
   if (lease === undefined || lease.task !== result.task) {
     if (instance.recorded.includes(result.lease)) state.counters.repeated += 1;
     else state.counters.stale += 1;
@@ -117,7 +118,7 @@ function noteError(state: JobState, lease: Lease, result: TaskResult, nowMs: num
 
 /** Null when the lease has ended, or was never this instance's: the agent must stop that work. */
 function keep(state: JobState, id: string, number: number, nowMs: number): Lease | null {
-  const lease = state.leases.find((held) => held.lease === number && held.instance === id);
+  const lease = findLease(state, id, number);
   if (lease === undefined) return null;
   lease.heardAtMs = nowMs;
   lease.deadlineMs = nowMs + leasePeriodMs(state, lease);
@@ -137,13 +138,13 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   // A copy of an earlier claim that the network delivers late must not take work: no agent would do it.
   if (item.claim < instance.lastClaim) return [];
   if (item.claim === instance.lastClaim) {
-    return state.leases.filter((held) => held.instance === item.instance && held.claim === item.claim);
+    return leasesOf(state, item.instance).filter((held) => held.claim === item.claim);
   }
   instance.lastClaim = item.claim;
   instance.recorded = [];
   requeueAbandoned(state, item, nowMs);
   if (state.page.length >= maxUnwrittenRecords) return [];
-  const own = state.leases.filter((held) => held.instance === item.instance);
+  const own = leasesOf(state, item.instance);
   if (own.some(({ task }) => runsAlone(state, task))) return [];
   const granted: Lease[] = [];
   while (granted.length < item.want) {
@@ -164,7 +165,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
       ...(isFirst ? {} : ahead),
     };
     state.nextLease += 1;
-    state.leases.push(lease);
+    addLease(state, lease);
     state.startedAtMs ??= nowMs;
     granted.push(lease);
     if (runsAlone(state, task)) break;
@@ -174,8 +175,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
 
 /** A third of the shortest lease that the agent holds. */
 function renewWithinMs(state: JobState, id: string): number {
-  const own = state.leases.filter(({ instance }) => instance === id);
-  const periods = own.map((lease) => leasePeriodMs(state, lease));
+  const periods = leasesOf(state, id).map((lease) => leasePeriodMs(state, lease));
   return Math.floor((periods.length === 0 ? state.settings.leaseMs : Math.min(...periods)) / 3);
 }
 
@@ -187,7 +187,7 @@ const ahead = { ahead: true } as const;
  */
 function requeueAbandoned(state: JobState, item: ExchangeItem, nowMs: number): void {
   const known = new Set([...item.running, ...(item.held ?? [])]);
-  const abandoned = state.leases.filter(({ instance, lease }) => instance === item.instance && !known.has(lease));
+  const abandoned = leasesOf(state, item.instance).filter(({ lease }) => !known.has(lease));
   for (const lease of abandoned) loseLease(state, lease, 'its agent no longer knew of it', nowMs);
 }
 

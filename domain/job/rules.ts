@@ -1,6 +1,7 @@
 // The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
 // waiting to be tried again, or not begun.
 import { lostCause, noteCause } from './failure-groups.ts';
+import { removeLease } from './leases.ts';
 import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
@@ -34,9 +35,7 @@ export function leasePeriodMs({ settings }: JobState, { startedAtMs, grantedAtMs
  * another line.
  */
 export function endLease(state: JobState, lease: Lease): boolean {
-  const at = state.leases.indexOf(lease);
-  if (at >= 0) state.leases.splice(at, 1);
-  return at >= 0;
+  return removeLease(state, lease);
 }
 
 /** Puts a task whose lease has just ended back in line. */

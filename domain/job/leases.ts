@@ -1,0 +1,49 @@
+// The leases of a job. They are in the order of their numbers, so one is found by halving; those of an instance are kept beside the
+// state, so that an item of an exchange is compared with its own instance's leases alone. Only this file adds and removes leases.
+import { lastWhere } from './array.ts';
+import type { JobState, Lease } from './state.ts';
+
+type Leases = Pick<JobState, 'leases'>;
+
+/** The lease of this number, if this instance has it. */
+export function findLease({ leases }: Leases, instance: string, number: number): Lease | undefined {
+  const found = leases[placeOf(leases, number)];
+  return found?.lease === number && found.instance === instance ? found : undefined;
+}
+
+/** Those of an instance, in the order of their numbers. */
+export const leasesOf = ({ leases }: Leases, instance: string): readonly Lease[] =>
+  byInstance(leases).get(instance) ?? [];
+
+/** Its number is higher than those of all others. */
+export function addLease({ leases }: Leases, lease: Lease): void {
+  const own = byInstance(leases);
+  leases.push(lease);
+  own.set(lease.instance, [...(own.get(lease.instance) ?? []), lease]);
+}
+
+/** False when it was removed before. */
+export function removeLease({ leases }: Leases, lease: Lease): boolean {
+  const at = placeOf(leases, lease.lease);
+  if (leases[at]?.lease !== lease.lease) return false;
+  const own = byInstance(leases);
+  leases.splice(at, 1);
+  const others = (own.get(lease.instance) ?? []).filter((held) => held.lease !== lease.lease);
+  if (others.length === 0) own.delete(lease.instance);
+  else own.set(lease.instance, others);
+  return true;
+}
+
+const placeOf = (leases: readonly Lease[], number: number): number =>
+  lastWhere(leases.length, (at) => (leases[at]?.lease ?? 0) <= number);
+
+/** Derived from the state: made anew after continue-as-new, and no part of what is carried. */
+function byInstance(leases: readonly Lease[]): Map<string, readonly Lease[]> {
+  const known = indexes.get(leases);
+  if (known !== undefined) return known;
+  const made = new Map<string, readonly Lease[]>(Map.groupBy(leases, ({ instance }) => instance));
+  indexes.set(leases, made);
+  return made;
+}
+
+const indexes = new WeakMap<readonly Lease[], Map<string, readonly Lease[]>>();
