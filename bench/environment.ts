@@ -50,7 +50,8 @@ export async function environmentBench(report: Report, { small, rounds = small ?
       const instance = async () => {
         const cluster = await sharing.api.startCluster({ workers: 0, software });
         const { token } = await createDaskInstance(sharing.api, cluster, 0);
-        return ensuring({ apiUrl, token, requirements, cacheDir: await mkdtemp(join(scratch, 'instance-')) });
+        const cacheDir = await mkdtemp(join(scratch, 'instance-'));
+        return ensuring({ apiUrl, token, requirements, cacheDir, say: report.say });
       };
       const [builder, other] = [await instance(), await instance()];
       const built = await timed(builder);
@@ -103,12 +104,18 @@ interface Ensuring {
   cacheDir: string;
 }
 
-function ensuring(input: { apiUrl: string; token: string; requirements: string[]; cacheDir: string }): Ensuring {
-  const { apiUrl, token, requirements, cacheDir } = input;
+function ensuring(input: {
+  apiUrl: string;
+  token: string;
+  requirements: string[];
+  cacheDir: string;
+  say: (line: string) => void;
+}): Ensuring {
+  const { apiUrl, token, requirements, cacheDir, say } = input;
   const client = createApiClient({ apiUrl, signal: new AbortController().signal, onTrouble: () => undefined });
   const shared = createSharedBuilds({
     apiUrl,
-    note: () => undefined,
+    note: ({ text }) => say(text),
     session: {
       token: () => token,
       call: async (request) => {

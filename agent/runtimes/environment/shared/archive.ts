@@ -1,10 +1,9 @@
 // An environment as one file: a tar file, compressed by zstd. tar runs as the user who builds and owns environments, on both ways:
 // root follows no link of a package. The file itself is the agent's own.
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { Transform } from 'node:stream';
+import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 
@@ -32,13 +31,13 @@ export async function packDirectory(
   const packed = counted({ maxBytes, hash });
   const zstd = createZstdCompress({
     params: {
-      // Faster than the network at this level; the next ones save little of what is mostly machine code.
+      // Faster than the network; the next levels save little of what is mostly machine code. With more than one worker (nbWorkers) a
+      // stream of Node 24 breaks off: "push after EOF".
       [constants.ZSTD_c_compressionLevel]: 3,
-      [constants.ZSTD_c_nbWorkers]: Math.min(4, availableParallelism()),
     },
   });
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-  await Promise.all([tar.ended, pipeline(tar.stdout, unpacked.stream, zstd, packed.stream, file)]).catch(tar.fail);
+  await ended(tar, pipeline(tar.stdout, unpacked.stream, zstd, packed.stream, file));
   return { sha256: hash.digest('hex'), bytes: packed.bytes(), unpackedBytes: unpacked.bytes() };
 }
 
@@ -50,13 +49,35 @@ export async function unpackDirectory(
 ): Promise<void> {
   const tar = startTar(tools, ['-x', '-f', '-', '--no-same-owner', '-C', directory]);
   const limited = counted({ maxBytes });
-  await Promise.all([
-    tar.ended,
-    pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin),
-  ]).catch(tar.fail);
+  await ended(tar, pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin));
 }
 
-function startTar(tools: Tools, args: string[]) {
+/** Rejects with what went wrong first: where the streams only find that tar has ended, with what tar says. */
+async function ended({ child, exited }: Tar, streams: Promise<void>): Promise<void> {
+  const flowing = streams.catch((error: unknown) => {
+    if (!isBrokenPipe(error)) child.kill('SIGKILL');
+    throw error;
+  });
+  const [program, flow] = await Promise.allSettled([exited, flowing]);
+  if (flow.status === 'rejected' && !isBrokenPipe(flow.reason)) throw flow.reason;
+  if (program.status === 'rejected') throw program.reason;
+  if (flow.status === 'rejected') throw flow.reason;
+}
+
+const isBrokenPipe = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  ['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String(error.code));
+
+interface Tar {
+  child: ChildProcess;
+  stdin: Writable;
+  stdout: Readable;
+  /** Rejects with what it has said. */
+  exited: Promise<void>;
+}
+
+function startTar(tools: Tools, args: string[]): Tar {
   const child = spawn('tar', args, {
     cwd: tools.cacheDir,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -67,26 +88,13 @@ function startTar(tools: Tools, args: string[]) {
   const { stdin, stdout } = child;
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-2_000)));
-  const ended = new Promise<void>((resolve, reject) => {
+  const exited = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) =>
       code === 0 ? resolve() : reject(new Error(`tar ended with ${code ?? signal}: ${said.trim()}`)),
     );
   });
-  return {
-    stdin,
-    stdout,
-    ended,
-    /** Ends tar, and rejects once it has ended: with what tar says where it ended by itself, else with the error. */
-    fail: async (error: unknown): Promise<never> => {
-      child.kill('SIGKILL');
-      const why: unknown = await ended.then(
-        () => error,
-        (failure: unknown) => failure,
-      );
-      throw child.exitCode === null ? error : why;
-    },
-  };
+  return { child, stdin, stdout, exited };
 }
 
 function counted({ maxBytes = Number.MAX_SAFE_INTEGER, hash }: { maxBytes?: number; hash?: Hash } = {}): {
