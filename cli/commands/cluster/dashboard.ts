@@ -21,7 +21,7 @@ export const jupyterCommand = (context: CliContext, finish: Finish): Command =>
   linkCommand(context, finish, {
     name: 'jupyter',
     description:
-      'Print a link to the Jupyter server of a cluster that was created with --jupyter. It allows running code there: do not share it.',
+      'Print a link to the Jupyter server of a cluster that has one. It allows running code there: do not share it.',
     read: (client, number) => client.clusters.jupyterLink(number),
   });
 

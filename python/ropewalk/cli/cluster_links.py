@@ -21,7 +21,7 @@ def dashboard(cluster: int | str, output_format: str, **connection: Any) -> None
 
 @click.command(
     "jupyter",
-    help="Print a link to the Jupyter server of a cluster that was started with jupyter=True. It allows running code there: do not "
+    help="Print a link to the Jupyter server of a cluster that has one. It allows running code there: do not "
     "share it.",
 )
 @click.argument("cluster", type=REFERENCE)
