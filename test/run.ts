@@ -22,8 +22,16 @@ const subjects: Record<string, string[]> = {
   python: ['test/python/'],
   browser: ['test/browser/'],
   clouds: [
-    ...['test/ec2/', 'test/emulator/', 'test/live/', 'test/providers/', 'test/agent/ec2-', 'test/dev/doctor-ec2'],
-    ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-ec2', 'test/ops/destroy-ec2'],
+    ...[
+      'test/clouds/',
+      'test/ec2/',
+      'test/emulator/',
+      'test/live/',
+      'test/providers/',
+      'test/agent/ec2-',
+      'test/dev/doctor-ec2',
+    ],
+    ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-clouds', 'test/ops/destroy-clouds'],
   ],
   databases: ['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
 };
