@@ -43,10 +43,10 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
 
 export const maxShownChars = 1_000;
 
-/** For people and in views: the first ids of a long array. */
-export function shownArray(canonical: string): string {
-  if (canonical.length <= maxShownChars) return canonical;
-  const start = canonical.slice(0, maxShownChars);
+/** For people and in views: the first ids of a long array. More ids than those of the text follow unless it `isWhole`. */
+export function shownArray(text: string, isWhole = true): string {
+  if (isWhole && text.length <= maxShownChars) return text;
+  const start = `${text},`.slice(0, maxShownChars);
   return `${start.slice(0, start.lastIndexOf(',') + 1)}...`;
 }
 

@@ -54,10 +54,7 @@ export function describeStoredArray(stored: string): string {
   if (!stored.includes(separator)) return shownArray(stored);
   const array = readStoredArray(stored);
   const first = Array.from({ length: Math.min(array.count, maxShownChars) }, (_, at) => array.idAt(at));
-  // An id that is left out makes the text too long in any case.
-  return shownArray(
-    first.length < array.count ? `${writeArray(first)},${' '.repeat(maxShownChars)}` : writeArray(first),
-  );
+  return shownArray(writeArray(first), first.length === array.count);
 }
 
 /** Whether `describeStoredArray` has left out ids. */
