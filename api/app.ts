@@ -18,6 +18,8 @@ import { mountBudgets } from './routes/budgets.ts';
 import { mountClusters } from './routes/clusters.ts';
 import { mountFiles } from './routes/files.ts';
 import { mountCosts } from './routes/costs.ts';
+import { mountClouds } from './routes/clouds.ts';
+import { mountHistory } from './routes/history.ts';
 import { mountDashboard } from './routes/dashboard.ts';
 import { mountEnvironments } from './routes/environments.ts';
 import { mountJobs } from './routes/jobs.ts';
@@ -67,6 +69,8 @@ export function createApp(deps: Deps): App {
   mountInstanceTypes(app);
   mountPlans(app);
   mountCosts(app);
+  mountHistory(app);
+  mountClouds(app);
   mountBudgets(app);
   mountApprovals(app);
   mountLive(app);
@@ -99,6 +103,8 @@ const peoplesPaths = [
     'instance-types',
     'plans',
     'costs',
+    'clouds',
+    'cloud-checks',
     'budgets',
     'approvals',
     'live',

@@ -7,6 +7,8 @@ import { clusterRoutes } from './routes/clusters.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { budgetRoutes } from './routes/budgets.ts';
 import { costOverTimeRoutes, costsRoute } from './routes/costs.ts';
+import { cloudRoutes } from './routes/clouds.ts';
+import { historyRoutes } from './routes/history.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { fileRoutes } from './routes/files.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -36,6 +38,8 @@ function buildDocument(): ApiDocument {
     { instanceTypesRoute },
     planRoutes,
     { costsRoute, ...costOverTimeRoutes },
+    historyRoutes,
+    cloudRoutes,
     budgetRoutes,
     approvalRoutes,
     liveRoutes,
@@ -76,6 +80,7 @@ function buildDocument(): ApiDocument {
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
       { name: 'clusters', description: 'Instances that work together.' },
       { name: 'costs', description: 'What instances have cost, and how much they may.' },
+      { name: 'clouds', description: 'Where instances are launched, and whether that works.' },
       { name: 'live', description: 'Answers that are given again whenever they change.' },
       { name: 'software', description: 'What clusters and jobs run with.' },
       { name: 'webhooks', description: 'Notifications of a workspace, and where they are sent.' },

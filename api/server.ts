@@ -72,6 +72,9 @@ const served = async ({ manifest, provider }: Configured): Promise<ServedProvide
   manifest,
   reader: await provider.reader(),
   identity: await provider.identity(),
+  places: provider.places,
+  accounts: provider.accounts,
+  checks: provider.checks,
 });
 const providers = [
   await waitOrExit(served(preferred)),

@@ -2,6 +2,8 @@
 import { Command } from 'commander';
 
 import { approvalRuleCommand, approvalsCommand, approveCommand, rejectCommand } from './commands/approvals.ts';
+import { clusterAtCommand, jobAtCommand } from './commands/at.ts';
+import { billCommand } from './commands/bill.ts';
 import { cancelCommand } from './commands/batch/cancel.ts';
 import { filesCommand } from './commands/batch/files.ts';
 import { listCommand } from './commands/batch/list.ts';
@@ -81,6 +83,7 @@ const batchCommands: CreateCommand[] = [
   logsCommand,
   jobEventsCommand,
   jobWhyCommand,
+  jobAtCommand,
   filesCommand,
   cancelCommand,
   retryCommand,
@@ -97,6 +100,7 @@ const clusterCommands: CreateCommand[] = [
   clusterLogsCommand,
   clusterEventsCommand,
   clusterWhyCommand,
+  clusterAtCommand,
   dashboardCommand,
   jupyterCommand,
   stopCommand,
@@ -188,6 +192,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(setupCommand(context, finish))
     .addCommand(initCommand(context, finish))
     .addCommand(reconcileCommand(context, finish))
+    .addCommand(billCommand(context, finish))
     .addCommand(sweepCommand(context, finish))
     .addCommand(destroyCommand(context, finish));
   for (const command of [program, ...allBelow(program)]) configure(command, context);

@@ -7,14 +7,13 @@ import type {
   ClusterState,
   DaskProcess,
   DrainOutcome,
-  ClusterStatus,
   InstanceRole,
-  InstanceState,
 } from '../domain/cluster/state.ts';
 import type { ClusterOrders } from '../domain/cluster/orders.ts';
 import type { CostInterval } from '../domain/cost/interval.ts';
+import type { Moment } from '../domain/cluster/history.ts';
 import type { InstanceNote } from '../domain/cluster/instance/environment-notes.ts';
-import type { Stage } from '../domain/cluster/instance/stages.ts';
+import type { ClusterStatus, InstanceState, Stage } from '../domain/cluster/statuses.ts';
 import type { Market } from '../domain/offers/offer.ts';
 import type { Reason } from '../domain/reason.ts';
 
@@ -180,6 +179,8 @@ export interface ClusterView {
   gpus?: IdleGpus | null;
   /** Only in what the workflow hands over: entries of the cost ledger that the database does not have yet. */
   costs?: CostInterval[];
+  /** The same of its history. */
+  history?: Moment[];
 }
 export interface DaskView {
   orders: Orders;

@@ -87,7 +87,9 @@ export interface ConfiguredProvider {
    * @throws RopewalkError VALIDATION when the instances of a place could not be verified.
    */
   identity(): Promise<IdentityVerifier | null>;
-  /** For `ropewalk doctor`. */
+  /** Where instances are launched, and as whom. */
+  accounts: readonly CloudAccount[];
+  /** For `ropewalk doctor`, and for admins. */
   checks: readonly ProviderCheck[];
 }
 
@@ -150,7 +152,18 @@ export interface IdentityVerifier {
   ): Promise<{ instanceId: string; pendingAtMs: number } | { problem: string }>;
 }
 
+export interface CloudAccount {
+  /** Only this workspace's instances; null: those of all that have none of their own. */
+  workspace: string | null;
+  /** E.g. the role that is taken, or a project. No secret. */
+  account: string;
+  /** For people: the place, and the identity of instances. */
+  detail: string;
+}
+
 export interface ProviderCheck {
+  /** Of the account of this workspace; absent for the control plane's own. */
+  workspace?: string;
   /** One or two words, e.g. `aws credentials`. */
   name: string;
   /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */

@@ -7,6 +7,7 @@ import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
 import type { CostsApi } from './costs.ts';
 import { createCostsApi } from './costs.ts';
+import { createCloudsApi, type CloudsApi } from './clouds.ts';
 import type { ApprovalsApi } from './approvals.ts';
 import { createApprovalsApi } from './approvals.ts';
 import type { BudgetsApi } from './budgets.ts';
@@ -53,7 +54,10 @@ export type {
   Whoami,
   WorkspaceInfo,
 } from '../schema/people.ts';
-export type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
+export type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task, TaskStates } from '../schema/jobs.ts';
+export type { Cloud } from '../schema/clouds.ts';
+export type { CloudsApi } from './clouds.ts';
+export type { ClusterAt, JobAt } from '../schema/history.ts';
 export { ClusterFailedError, ClusterTimeoutError, formatFailure, groupFailures } from './cluster-errors.ts';
 export type { FailureGroup } from './cluster-errors.ts';
 export { startCluster } from './cluster-handle.ts';
@@ -105,6 +109,7 @@ export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
   readonly costs: CostsApi;
+  readonly clouds: CloudsApi;
   readonly budgets: BudgetsApi;
   readonly approvals: ApprovalsApi;
   readonly instanceTypes: InstanceTypesApi;
@@ -136,6 +141,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     jobs: createJobsApi(request, resolveSources),
     clusters: createClustersApi(request, resolveSources),
     costs: createCostsApi(request),
+    clouds: createCloudsApi(request),
     budgets: createBudgetsApi(request),
     approvals: createApprovalsApi(request),
     instanceTypes: createInstanceTypesApi(request),

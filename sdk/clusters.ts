@@ -7,6 +7,8 @@ import type {
   Credentials,
   DashboardLink,
 } from '../schema/clusters.ts';
+import type { CostOverTime } from '../schema/costs.ts';
+import type { ClusterAt } from '../schema/history.ts';
 import type { LogLine } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
@@ -16,6 +18,7 @@ import type { Why } from '../schema/why.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
+import { timeText } from './times.ts';
 import { findIn, listOf } from './lists.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { readClusterLogs } from './logs.ts';
@@ -79,6 +82,13 @@ export interface ClustersApi {
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
   why(number: number, options?: CallOptions): Promise<Why>;
+  /** What the cluster had cost, in US dollars, at equal distances of time since its first instance. Throws PermissionError for a private one. */
+  costs(number: number, options?: CallOptions): Promise<CostOverTime>;
+  /**
+   * What the cluster, open or ended, was at a past time (a Date, an RFC 3339 time, or how long ago: `20 minutes`): status, instances
+   * with their stages, workers, events, cost. Throws ValidationError for a time before its start or to come.
+   */
+  at(number: number, time: Date | string, options?: CallOptions): Promise<ClusterAt>;
   /** Events of the cluster, oldest first. The newest few dozen are kept. */
   events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
@@ -141,6 +151,12 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/jupyter-link'), signal }),
     logs: (number, options = {}) => readClusterLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
+    costs: (number, { signal } = {}) =>
+      requestJson<CostOverTime>(request, { method: 'GET', path: path(number, '/costs'), signal }),
+    at: (number, time, { signal } = {}) => {
+      const query = { time: timeText(time) };
+      return requestJson<ClusterAt>(request, { method: 'GET', path: path(number, '/at'), query, signal });
+    },
     events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),
     waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(read(number), amount, options),
     waitForScheduler: (number, options = {}) => waitForScheduler(read(number), options),

@@ -1,5 +1,7 @@
 // Batch jobs: create, read, cancel, and wait for them.
-import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, RetryJob, Task } from '../schema/jobs.ts';
+import type { CostOverTime } from '../schema/costs.ts';
+import type { JobAt } from '../schema/history.ts';
+import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, RetryJob, Task, TaskStates } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import type { Why } from '../schema/why.ts';
 import { createOwn } from './create-own.ts';
@@ -10,6 +12,7 @@ import { listFiles } from './files.ts';
 import type { LogOptions } from './logs.ts';
 import { readJobLogs } from './logs.ts';
 import type { ResolveSources } from './own-address.ts';
+import { timeText } from './times.ts';
 import { findIn, listOf } from './lists.ts';
 import type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
 import type { Paged } from './pages.ts';
@@ -45,6 +48,15 @@ export interface JobsApi {
   list(options?: JobListOptions): Paged<Job>;
   /** A job's tasks, by index; with `state` only those in it. Throws NotFoundError. */
   tasks(number: number, options?: TaskListOptions): Paged<Task>;
+  /** The states of all tasks in the order of their indices, as runs of equal states, and a histogram of their durations. */
+  taskStates(number: number, options?: CallOptions): Promise<TaskStates>;
+  /** What the job had cost, in US dollars, at equal distances of time since its first instance. Throws PermissionError for a private one. */
+  costs(number: number, options?: CallOptions): Promise<CostOverTime>;
+  /**
+   * What the job, open or ended, was at a past time (a Date, an RFC 3339 time, or how long ago: `20 minutes`). A task counts by
+   * its last attempt. Throws ValidationError for a time before its submission or to come.
+   */
+  at(number: number, time: Date | string, options?: CallOptions): Promise<JobAt>;
   /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the job runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
@@ -98,6 +110,17 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
     find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),
+    taskStates: (number, { signal } = {}) =>
+      requestJson<TaskStates>(request, { method: 'GET', path: path(number, '/task-states'), signal }),
+    costs: (number, { signal } = {}) =>
+      requestJson<CostOverTime>(request, { method: 'GET', path: path(number, '/costs'), signal }),
+    at: (number, time, { signal } = {}) =>
+      requestJson<JobAt>(request, {
+        method: 'GET',
+        path: path(number, '/at'),
+        query: { time: timeText(time) },
+        signal,
+      }),
     files: (number, options) => listFiles(request, path(number, '/files'), options),
     logs: (number, options = {}) => readJobLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),

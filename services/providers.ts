@@ -1,6 +1,13 @@
 // The providers that the operator lets this control plane use, as the composition root brings them.
 import { RopewalkError } from '../domain/errors.ts';
-import type { IdentityVerifier, ProviderManifest, ProviderReader } from '../providers/manifest.ts';
+import type {
+  CloudAccount,
+  IdentityVerifier,
+  ProviderCheck,
+  ProviderManifest,
+  ProviderPlace,
+  ProviderReader,
+} from '../providers/manifest.ts';
 import type { LogLine, LogQuery } from '../providers/provider.ts';
 
 export interface ServedProvider {
@@ -8,6 +15,10 @@ export interface ServedProvider {
   reader: ProviderReader;
   /** Null when its instances need no proof: they are processes of this machine. */
   identity: IdentityVerifier | null;
+  /** For admins; absent: there is nothing to say. */
+  places?: readonly ProviderPlace[];
+  accounts?: readonly CloudAccount[];
+  checks?: readonly ProviderCheck[];
 }
 
 /** The first one serves requests that name none. */

@@ -2,11 +2,13 @@
 import { createApprovalStore } from './approvals.ts';
 import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
+import { createCloudCheckStore } from './cloud-checks.ts';
 import { createCommandStore } from './commands.ts';
 import { createBudgetStore } from './budgets.ts';
 import { createCostStore } from './costs.ts';
 import { createDeploymentStore } from './deployment.ts';
 import { createEnvironmentStore } from './environments.ts';
+import { createHistoryStore } from './history.ts';
 import { createIdentityStore } from './identities.ts';
 import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
@@ -57,11 +59,13 @@ const createStore = (database: Database): Store => ({
   commands: createCommandStore(database),
   liveness: createLivenessStore(database),
   costs: createCostStore(database),
+  history: createHistoryStore(database),
   environments: createEnvironmentStore(database),
   sharedBuilds: createSharedBuildStore(database),
   notifications: createNotificationStore(database),
   budgets: createBudgetStore(database),
   approvals: createApprovalStore(database),
+  cloudChecks: createCloudCheckStore(database),
   schedules: createScheduleStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());

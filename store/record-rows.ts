@@ -1,4 +1,5 @@
 // Rows of jobs and clusters.
+import type { Moment } from '../domain/cluster/history.ts';
 import type { CostInterval } from '../domain/cost/interval.ts';
 import type { IdleGpus } from '../domain/gpu-use.ts';
 import type { RecordState, StoredRecord } from './store.ts';
@@ -29,6 +30,8 @@ export interface AnyView {
   gpus?: IdleGpus | null;
   /** Of a cluster: kept in the cost ledger, never in the row. */
   costs?: readonly CostInterval[];
+  /** Of a cluster: kept in its history. */
+  history?: readonly Moment[];
 }
 
 export interface NewRecord {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 
 import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
+import { writeHistory } from './history.ts';
 import { adopt } from './adopt.ts';
 import { notifyOfIdleGpus, notifyOfView } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
@@ -31,6 +32,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     project: (input) =>
       database.write(async (db) => {
         await writeCosts(db, input.view);
+        await writeHistory(db, input.view);
         const isNewlyReady = await becomesReady(db, kind, input.view);
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
         if (isWritten && isNewlyReady) await notifyOfView(db, kind, input.view, input.nowMs);
@@ -41,6 +43,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     end: ({ release, ...input }) =>
       database.write(async (db) => {
         await writeCosts(db, input.view);
+        await writeHistory(db, input.view);
         if (kind === 'cluster') await closeCosts(db, input.view.number, input.view.endedAtMs ?? input.nowMs);
         const isWritten = await writeView(db, kind, { ...input, isFinal: true });
         if (!isWritten && (await ensureClusterOfJob(db, kind, input.view))) {
@@ -114,7 +117,7 @@ async function writeView(
       ended_at_ms: isFinal ? (view.endedAtMs ?? nowMs) : view.endedAtMs,
       claimed_until_ms: null,
       missing_since_ms: null,
-      view: JSON.stringify({ ...view, costs: undefined }),
+      view: JSON.stringify({ ...view, costs: undefined, history: undefined }),
       view_version: version,
       view_at_ms: nowMs,
     })

@@ -10,7 +10,9 @@ import type { CommandStore } from './command-port.ts';
 import type { EnvironmentStore } from './environment-port.ts';
 import type { BudgetStore } from './budget-port.ts';
 import type { DeploymentStore } from './deployment-port.ts';
+import type { CloudCheckStore } from './cloud-check-port.ts';
 import type { CostStore } from './cost-port.ts';
+import type { HistoryStore } from './history-port.ts';
 import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
@@ -33,11 +35,13 @@ export interface Store {
   commands: CommandStore;
   liveness: LivenessStore;
   costs: CostStore;
+  history: HistoryStore;
   environments: EnvironmentStore;
   sharedBuilds: SharedBuildStore;
   notifications: NotificationStore;
   budgets: BudgetStore;
   approvals: ApprovalStore;
+  cloudChecks: CloudCheckStore;
   schedules: ScheduleStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;

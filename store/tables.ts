@@ -31,6 +31,7 @@ export interface Tables {
   deferred_commands: DeferredCommandTable;
   liveness: LivenessTable;
   costs: CostTable;
+  cluster_history: { cluster: number; seq: number; at_ms: number; body: string };
   environments: EnvironmentTable;
   shared_builds: SharedBuildTable;
   notifications: NotificationTable;
@@ -40,6 +41,7 @@ export interface Tables {
   budgets: BudgetTable;
   approval_rules: ApprovalRuleTable;
   approvals: ApprovalTable;
+  cloud_checks: { provider: string; name: string; at_ms: number; state: 'ok' | 'broken'; text: string; fix: string };
   schedules: ScheduleTable;
   schedule_runs: ScheduleRunTable;
   replica: ReplicaTable;

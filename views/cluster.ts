@@ -9,7 +9,7 @@ import { endReason } from '../domain/cluster/instance/transitions.ts';
 import { ordersOf } from '../domain/cluster/orders.ts';
 import { hasReleasedSlot } from '../domain/cluster/slot/slots.ts';
 import type { ClusterState } from '../domain/cluster/state.ts';
-import { clusterStatus } from '../domain/cluster/status.ts';
+import { clusterReason, clusterStatus } from '../domain/cluster/status.ts';
 import type { IdleGpus } from '../domain/gpu-use.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
@@ -25,7 +25,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     job: state.settings.job,
     user: input.user,
     status: clusterStatus(state),
-    reason: state.stopRequested ?? state.alarm ?? state.hold ?? null,
+    reason: clusterReason(state),
     target: state.target,
     provider: state.settings.provider,
     instances: state.instances.map((instance) => ({
@@ -57,6 +57,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     dask: viewDask(state),
     gpus: viewGpus(state),
     costs: state.costs,
+    history: state.history.held,
   };
 }
 

@@ -89,6 +89,7 @@ export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null)
     ...nothingHappened(taskCount, status),
     ...{ number, workspace, name, user, command, instances, privateToCreator, provider, array, endedAtMs },
     ...queueOf(spec?.settings ?? {}),
+    ...(spec?.settings.retryOf === undefined ? {} : { retryOf: spec.settings.retryOf }),
     region: machines?.region ?? null,
     status,
     reason: reasonOfRecord(record),

@@ -14,5 +14,11 @@ export function span(from: string | null, to: string | null): string {
 
 export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : `$${amount.toFixed(2)}`);
 
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(count, 1)) / 10));
+  return `${(count / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
 export const cost = (of: { dollars: number } | null | undefined): string =>
   of === null || of === undefined ? '' : dollars(of.dollars);

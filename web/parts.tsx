@@ -2,13 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { time } from './format.ts';
 import type { LiveState } from './live.ts';
 
 const tones: Record<string, string> = {
   ...{ ready: 'good', done: 'good', started: 'good', running: 'busy', starting: 'busy', scaling: 'busy' },
   ...{ assigned: 'busy', stopping: 'busy', pending: 'idle', stopped: 'idle', cancelled: 'idle' },
   ...{ error: 'bad', unknown: 'bad', exceeded: 'bad', rejected: 'bad', waiting: 'idle', warned: 'busy' },
-  ...{ approved: 'good', ok: 'good', valid: 'good', enabled: 'good' },
+  ...{ broken: 'bad', approved: 'good', ok: 'good', valid: 'good', enabled: 'good' },
 };
 
 export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;
@@ -69,6 +70,24 @@ export const Facts = ({ facts }: { facts: [name: string, value: ComponentChildre
     ))}
   </dl>
 );
+
+/** A time that is not broken into two lines. */
+export const When = ({ at }: { at: string | null }) => <span class="when">{time(at)}</span>;
+
+/** What went wrong, by cause. */
+export function Failures({ failures }: { failures: { count: number; code: string; lastAt: string; text: string }[] }) {
+  if (failures.length === 0) return null;
+  return (
+    <>
+      <h2>Failures</h2>
+      <Table
+        caption="Failures, grouped"
+        columns={['Count', 'Code', 'Last', 'What happened']}
+        rows={failures.map((each) => [each.count, each.code, <When at={each.lastAt} />, each.text])}
+      />
+    </>
+  );
+}
 
 /** Parts of a whole, side by side; the text beside it says the same. */
 export function Bar({ parts, label }: { parts: { state: string; count: number }[]; label: string }) {

@@ -26,4 +26,10 @@ export function usePath(): string {
   return path;
 }
 
-const isPage = (path: string): boolean => /^\/(clusters|jobs|spend|approvals|workspace)?(\/\d+)?$/.test(path);
+/** As a link to that page. */
+export function open(path: string): void {
+  history.pushState(null, '', path);
+  window.dispatchEvent(new PopStateEvent('popstate'));
+}
+
+const isPage = (path: string): boolean => /^\/(clusters|jobs|spend|approvals|workspace|clouds)?(\/\d+)?$/.test(path);

@@ -1,8 +1,9 @@
 // What every page has: navigation, who is signed in, and the page itself.
 import { usePath } from './router.ts';
-import type { Session } from './session.ts';
+import { isAdmin, type Session } from './session.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { ClusterPage } from './pages/cluster.tsx';
+import { CloudsPage } from './pages/clouds.tsx';
 import { ClustersPage } from './pages/clusters.tsx';
 import { DashboardPage } from './pages/dashboard.tsx';
 import { JobPage } from './pages/job.tsx';
@@ -32,6 +33,7 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
           {link('/spend', 'Spend')}
           {link('/approvals', 'Approvals')}
           {link('/workspace', 'Workspace')}
+          {isAdmin(session) && link('/clouds', 'Clouds')}
         </nav>
         <p class="who">
           <span>
@@ -52,9 +54,11 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
 function Page({ session, path }: { session: Session; path: string }) {
   const [, ofDashboard] = /^\/clusters\/(\d+)\/dashboard$/.exec(path) ?? [];
   if (ofDashboard !== undefined) return <DashboardPage session={session} number={Number(ofDashboard)} />;
-  const [, kind = 'clusters', number] = /^\/(clusters|jobs|spend|approvals|workspace)?(?:\/(\d+))?$/.exec(path) ?? [];
+  const [, kind = 'clusters', number] =
+    /^\/(clusters|jobs|spend|approvals|workspace|clouds)?(?:\/(\d+))?$/.exec(path) ?? [];
   if (kind === 'spend') return <SpendPage session={session} />;
   if (kind === 'approvals') return <ApprovalsPage session={session} />;
+  if (kind === 'clouds') return <CloudsPage session={session} />;
   if (kind === 'workspace') return <WorkspacePage session={session} />;
   if (kind === 'jobs') {
     return number === undefined ? (

@@ -20,6 +20,7 @@ const pages = [
   '/spend',
   '/approvals',
   '/workspace',
+  '/clouds',
 ];
 
 /** Only its own files run, and only the API is asked. Scripts set styles of elements, which no directive forbids. */

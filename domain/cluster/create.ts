@@ -1,11 +1,13 @@
 // A new cluster's state.
 import { createProjection } from '../projection.ts';
+import { type History, createHistory, record } from './history.ts';
 import type { ClusterSettings, ClusterState, DaskSettings, DaskState } from './state.ts';
 
 export function createClusterState(
   cluster: { number: number; workspace: string; createdAtMs: number; user: string },
   settings: ClusterSettings,
 ): ClusterState {
+  const created = createdEvent(cluster);
   return {
     v: 1,
     number: cluster.number,
@@ -29,7 +31,8 @@ export function createClusterState(
     lostToReport: [],
     jobNotified: false,
     alarm: null,
-    events: [createdEvent(cluster)],
+    events: [created],
+    history: historyFrom(created),
     projection: createProjection(cluster.createdAtMs),
     costs: [],
     terminated: 0,
@@ -50,6 +53,12 @@ const createdEvent = ({
   text: `created by ${user}`,
   by: user,
 });
+
+function historyFrom({ atMs, ...event }: ClusterState['events'][number]): History {
+  const history = createHistory();
+  record(history, atMs, { kind: 'event', ...event });
+  return history;
+}
 
 function createDaskState({ adaptive }: DaskSettings): DaskState {
   return {

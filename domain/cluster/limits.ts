@@ -7,6 +7,9 @@ export const longestClusterMs = sealedForDays * 86_400_000;
 /** Events in a view; the oldest ones are dropped. */
 export const maxEventsKept = 50;
 
+/** Changes that wait for the database while it is unavailable, some 400 kB; the oldest ones are dropped. */
+export const maxHistoryHeld = 3_000;
+
 /** An instance that has not registered this long after its launch is terminated and replaced. */
 export const registerTimeoutMs = 120_000;
 /** A cloud's machine first boots and fetches its agent: Karpenter allows 15 minutes, and a user waits for this one. */

@@ -8,12 +8,12 @@ import type { Projection } from '../projection.ts';
 import type { CostInterval, InstancePrice } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
 import type { Lateness } from './instance/lateness.ts';
+import type { History } from './history.ts';
+import type { ProcessState } from './statuses.ts';
 import type { CapacityWait } from './capacity/capacity-wait.ts';
 import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machine-settings.ts';
 import type { Usage } from './usage-note.ts';
 
-export type ClusterStatus = 'waiting' | 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
-export type InstanceState = 'starting' | 'ready' | 'stopping' | 'error';
 export type InstanceRole = 'head' | 'worker';
 
 export interface ClusterSettings {
@@ -121,8 +121,6 @@ export interface RegisteredAgent {
   /** Absent until it has reported some. */
   gpus?: InstanceGpus;
 }
-
-export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';
 
 /** The Dask scheduler or worker that an instance runs. */
 export interface DaskProcess {
@@ -286,6 +284,7 @@ export interface ClusterState {
   /** See domain/cost/ledger.ts; `endedMicros`: what ended instances have cost. */
   costs: CostInterval[];
   endedMicros?: number;
+  history: History;
   costWarned?: true;
   /** Why a budget forbids launches; absent when none does. */
   hold?: Reason;

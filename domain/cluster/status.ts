@@ -4,7 +4,8 @@ import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { hasReleasedSlot } from './slot/slots.ts';
 import { stagesText } from './instance/stages.ts';
-import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
+import type { ClusterInstance, ClusterState } from './state.ts';
+import type { ClusterStatus } from './statuses.ts';
 
 /** The one word for a cluster, worked out in order of priority. */
 export function clusterStatus(state: ClusterState): ClusterStatus {
@@ -15,6 +16,10 @@ export function clusterStatus(state: ClusterState): ClusterStatus {
   if (isSettled(state)) return 'ready';
   return state.readyAtMs === null ? 'starting' : 'scaling';
 }
+
+/** Why it is so; null while there is nothing to say. */
+export const clusterReason = ({ stopRequested, alarm, hold }: ClusterState): Reason | null =>
+  stopRequested ?? alarm ?? hold ?? null;
 
 /** What lists show; see domain/projection.ts. Running keys of Dask change all the time, and are read live. */
 export function shownCluster(state: ClusterState): Shown {

@@ -5,7 +5,8 @@ import { plural, spellDuration } from '../units.ts';
 import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
 import { scaleInAfterMs, type Adaptive } from './dask/adaptive-settings.ts';
 import type { SchedulerReport } from './dask/scheduler-report.ts';
-import type { ClusterStatus, InstanceRole, InstanceState } from './state.ts';
+import type { InstanceRole } from './state.ts';
+import type { ClusterStatus, InstanceState } from './statuses.ts';
 
 interface Event {
   atMs: number;

@@ -2,6 +2,7 @@
 // operator's commands read alike; credentials come from where the AWS SDK finds them.
 import { cloudQueue, ec2InstanceId } from '../../domain/cloud-names.ts';
 import type {
+  CloudAccount,
   ConfiguredProvider,
   Environment,
   LaunchingInput,
@@ -56,6 +57,7 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       const keys = await readIdentityKeys(regions, env);
       return { verify: async (proof) => verifyIdentity(keys, proof) };
     },
+    accounts: regions.flatMap(accountsOf),
     checks: [
       credentialsCheck(first.region),
       identityKeysCheck(regions, env),
@@ -78,6 +80,7 @@ const dryRunCheck = (file: AwsFile, env: Environment): ProviderCheck => ({
 /** Whether the role of each workspace's account can be taken, and would launch there. */
 const accountChecks = (file: AwsFile, env: Environment): ProviderCheck[] =>
   Object.entries(file.workspaceAccounts).map(([workspace, { roleArn, externalId, ...network }]) => ({
+    workspace,
     name: `aws launch ${file.region} of ${workspace}`,
     run: async (signal, deploymentId) => {
       const { tryLaunch } = await import('./launch-check.ts');
@@ -86,6 +89,20 @@ const accountChecks = (file: AwsFile, env: Environment): ProviderCheck[] =>
       return tryLaunch(there, what, signal, { roleArn, externalId });
     },
   }));
+
+function accountsOf({ region, instanceProfile, workspaceAccounts, workspaceProfiles }: AwsFile): CloudAccount[] {
+  const detail = (profile: string | null): string =>
+    `${region}, instances have ${profile === null ? 'no instance profile' : `the instance profile ${profile}`}`;
+  return [
+    { workspace: null, account: 'account of the control plane', detail: detail(instanceProfile) },
+    ...Object.entries(workspaceProfiles).map(([workspace, profile]) => ({
+      ...{ workspace, account: 'account of the control plane', detail: detail(profile) },
+    })),
+    ...Object.entries(workspaceAccounts).map(([workspace, own]) => ({
+      ...{ workspace, account: own.roleArn, detail: `${detail(own.instanceProfile)}, role taken with an external id` },
+    })),
+  ];
+}
 
 async function launchers(regions: readonly AwsFile[], launching: LaunchingInput): Promise<PlacedProvider[]> {
   const { createAwsProviderFrom } = await import('./from-settings.ts');

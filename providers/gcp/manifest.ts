@@ -1,7 +1,7 @@
 // Compute Engine as others see it. Configured by the file that ROPEWALK_GCP_SETTINGS names, which the API, every Temporal worker
 // and the operator's commands read alike; credentials are Application Default Credentials.
 import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
-import type { ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
+import type { CloudAccount, ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
 import { gcpFamilies } from './families.ts';
@@ -53,9 +53,20 @@ function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): Configu
       return regions.map((file) => ({ place: placeOf(file), provider: createGcpTerminator(file, access) }));
     },
     identity: async () => createIdentityVerifier(first.project, keysUrl),
+    accounts: accountsOf(first),
     checks: [credentialsCheck(first, access), identityKeysCheck(keysUrl), apiUrlCheck(env, access)],
   };
 }
+
+const accountsOf = ({ project, serviceAccount, workspaceServiceAccounts }: GcpFile): CloudAccount[] => {
+  const account = `project ${project}`;
+  return [
+    { workspace: null, account, detail: `instances are ${serviceAccount}` },
+    ...Object.entries(workspaceServiceAccounts).map(([workspace, own]) => ({
+      ...{ workspace, account, detail: `instances are ${own}` },
+    })),
+  ];
+};
 
 /** The variables by which gcloud takes other addresses of these APIs. */
 const accessOf = (env: Environment): GcpAccess => ({

@@ -57,6 +57,7 @@ export const localManifest: ProviderManifest = {
         return [{ place, provider }];
       },
       identity: async () => null,
+      accounts: [],
       checks: [],
     };
   },

@@ -15,6 +15,7 @@ from ropewalk.environments import (
 from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
 from ropewalk.instance_types import list_instance_types
 from ropewalk.notifications import get_notifications
+from ropewalk.past import cluster_at, cluster_costs
 from ropewalk.plans import plan_cluster
 from ropewalk.workspace_defaults import set_backend_options
 
@@ -28,6 +29,8 @@ __all__ = [
     "RopewalkError",
     "__version__",
     "batch",
+    "cluster_at",
+    "cluster_costs",
     "create_software_environment",
     "delete_software_environment",
     "get_notifications",

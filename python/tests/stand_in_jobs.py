@@ -24,6 +24,7 @@ class JobsStandIn(StandIn):
         self.jobs: dict[int, dict[str, Any]] = {}
         self.tasks: list[dict[str, Any]] = []
         self.warnings: list[str] = []
+        self.past: dict[str, Any] = {}
         #: Reads of a job until it is done.
         self.reads_before_done = 3
         super().__init__(None, None)  # type: ignore[arg-type]
@@ -51,6 +52,12 @@ class JobsStandIn(StandIn):
             return 200, {"items": self.tasks, "next": None}
         if verb == "why":
             return 200, {"number": int(number), "status": "running", "sentences": [], "staleSince": None}
+        if verb == "at":
+            return 200, self.past
+        if verb == "task-states":
+            return 200, {"total": 1, "runs": [{"state": "done", "count": 1}], "durations": []}
+        if verb == "costs":
+            return 200, {"points": [{"at": "2026-11-23T10:00:00.000Z", "dollars": 0.5}]}
         if verb in ("logs", "events"):
             return 200, self.as_lines()
         return (202 if verb == "cancel" else 200), self.read(self.jobs[int(number)])

@@ -96,3 +96,13 @@ def test_it_works_where_an_event_loop_runs(jobs: JobsStandIn) -> None:
 def test_why_is_read_by_number_or_name(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     assert batch.why(1)["number"] == batch.why("job-1")["number"] == 1
+
+
+def test_its_past_its_tasks_at_a_glance_and_its_cost_are_read(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.past = {"number": 1, "tasks": {"total": 2, "done": 1}}
+    assert batch.at("job-1", datetime(2026, 11, 23, 13, 2, tzinfo=timezone.utc)) == jobs.past
+    assert batch.at(1, "20 minutes") == jobs.past
+    assert jobs.asked("/v1/jobs/1/at") == [{"time": ["2026-11-23T13:02:00.000Z"]}, {"time": ["20 minutes"]}]
+    assert batch.task_states(1)["runs"] == [{"state": "done", "count": 1}]
+    assert [point["dollars"] for point in batch.costs(1)] == [0.5]

@@ -38,4 +38,6 @@ def test_a_job_from_start_to_end(
     number = json.loads(run("cluster", "list", "--kind", "job", "--limit", "1", "--format", "json"))[0]["number"]
     assert f"Cluster {number} (from-pip)" in run("cluster", "get", str(number))
     assert run("cluster", "why", str(number))
+    assert f"Job {number} (from-pip) at " in run("batch", "at", "from-pip", "0s")
+    assert f"Cluster {number} (from-pip) at " in run("cluster", "at", str(number), "0s")
     assert run("env", "list").startswith("┏")

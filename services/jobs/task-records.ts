@@ -30,6 +30,8 @@ export interface TaskEnds {
   codes: Uint8Array;
   /** By index, from the start to the end of the last attempt; -1 without both. */
   durationsMs: Float32Array;
+  /** By index; 0 without a record. */
+  endedAtMs: Float64Array;
 }
 
 export const endCodes = { done: 1, cancelled: 2, error: 7 } as const;
@@ -123,7 +125,7 @@ export function createTaskRecords(objects: Pick<Objects, 'get'>, damaged: Damage
 
 /** At some 200 kB each. */
 const maxCachedPages = 200;
-/** At seven bytes each. */
+/** At fifteen bytes each. */
 const maxIndexedTasks = 4_000_000;
 /** A bucket answers in tens of milliseconds, and a job of a million tasks has 2,000 pages. */
 const pagesAtOnce = 16;
@@ -131,15 +133,21 @@ const pagesAtOnce = 16;
 const emptyIndex = (tasks: number): Index => ({
   codes: new Uint8Array(tasks),
   durationsMs: new Float32Array(tasks).fill(-1),
+  endedAtMs: new Float64Array(tasks),
   pages: new Uint16Array(tasks),
   isIndexed: new Set(),
   reading: Promise.resolve(),
 });
 
-function addToIndex({ codes, durationsMs, pages, isIndexed }: Index, page: number, records: TaskRecord[]): void {
+function addToIndex(
+  { codes, durationsMs, endedAtMs, pages, isIndexed }: Index,
+  page: number,
+  records: TaskRecord[],
+): void {
   for (const record of records) {
     codes[record.task] = endCodes[record.state];
     durationsMs[record.task] = durationOf(record);
+    endedAtMs[record.task] = record.endedAtMs;
     pages[record.task] = page;
   }
   isIndexed.add(page);

@@ -26,13 +26,17 @@ export async function readTaskStates(context: Context, { number }: { number: num
     if (last?.state === state) last.count += 1;
     else runs.push({ state, count: 1 });
   }
-  return { total, tasksPerCell, runs, durations: classifyDurations(durationsMs) };
+  return { total, tasksPerCell, runs, durations: classifyDurations(durationsMs.filter((each) => each >= 0)) };
 }
 
 export interface AllStates {
   /** By index, see `stateAt`. */
   codes: Uint8Array;
+  /** By index; -1 without a start or an end. */
   durationsMs: Float32Array;
+  /** By index; 0 for a task that has not ended. */
+  endedAtMs: Float64Array;
+  running: readonly number[];
 }
 
 export const stateAt = ({ codes }: Pick<AllStates, 'codes'>, index: number): Task['state'] =>
@@ -41,16 +45,21 @@ export const stateAt = ({ codes }: Pick<AllStates, 'codes'>, index: number): Tas
 export async function readStates(deps: Deps, seen: Viewed<JobView>): Promise<AllStates> {
   const live = await readLive<AllOpenTasks>(deps, seen, jobMessages.taskStates);
   const { ends, unreadablePages } = await deps.taskRecords.ends(live.archive);
-  const [codes, durationsMs] = [ends.codes.slice(), ends.durationsMs.slice()];
+  const [codes, durationsMs, endedAtMs] = [ends.codes.slice(), ends.durationsMs.slice(), ends.endedAtMs.slice()];
   for (const record of live.answer?.page ?? []) {
     codes[record.task] = endCodes[record.state];
     durationsMs[record.task] = durationOf(record);
+    endedAtMs[record.task] = record.endedAtMs;
   }
   if (live.answer !== null) enterOpen(codes, live.answer.open);
-  const withoutRecord = endWithoutRecord(live) === null ? codeOf.pending : codeOf.cancelled;
-  const others = unreadablePages > 0 ? codeOf.unknown : withoutRecord;
-  for (let index = 0; index < codes.length; index += 1) if (codes[index] === 0) codes[index] = others;
-  return { codes, durationsMs: durationsMs.filter((each) => each >= 0) };
+  const end = endWithoutRecord(live);
+  const others = unreadablePages > 0 ? codeOf.unknown : end === null ? codeOf.pending : codeOf.cancelled;
+  for (let index = 0; index < codes.length; index += 1) {
+    if (codes[index] !== 0) continue;
+    codes[index] = others;
+    endedAtMs[index] = end?.atMs ?? 0;
+  }
+  return { codes, durationsMs, endedAtMs, running: live.answer?.open.running ?? [] };
 }
 
 function enterOpen(codes: Uint8Array, open: OpenStates): void {

@@ -5,6 +5,7 @@ import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 import { approvals } from './initial-approvals.ts';
+import { clouds } from './initial-clouds.ts';
 import { budgets } from './initial-budgets.ts';
 import { environments } from './initial-environments.ts';
 import { logins } from './initial-logins.ts';
@@ -19,10 +20,12 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await admissions(db);
   await liveness(db);
   await costs(db);
+  await history(db);
   await environments(db);
   await notifications(db, engine);
   await budgets(db);
   await approvals(db);
+  await clouds(db);
   await schedules(db);
 }
 
@@ -255,4 +258,16 @@ async function costs(db: Db): Promise<void> {
     .addPrimaryKeyConstraint('costs_key', ['cluster', 'instance'])
     .execute();
   await index(db, 'costs_of_workspace', 'costs', ['workspace', 'to_ms']);
+}
+
+/** What happened to a cluster, change by change, also to ended ones. */
+async function history(db: Db): Promise<void> {
+  await db.schema
+    .createTable('cluster_history')
+    .addColumn('cluster', 'bigint', (column) => column.notNull())
+    .addColumn('seq', 'bigint', (column) => column.notNull())
+    .addColumn('at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('cluster_history_key', ['cluster', 'seq'])
+    .execute();
 }

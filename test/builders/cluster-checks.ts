@@ -7,6 +7,7 @@ import {
   maxSlotFailures,
   interruptedGraceMs,
 } from '../../domain/cluster/limits.ts';
+import { checkHistory } from './history-checks.ts';
 import type { ClusterSimulation } from './cluster-inputs.ts';
 import { must } from './simulations.ts';
 
@@ -27,6 +28,7 @@ export function decide(sim: ClusterSimulation): Plan {
   const nothingLeft = sim.state.instances.length === 0 && sim.state.launches.length === 0;
   must(again.done === (sim.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
   checkBounds(sim);
+  checkHistory(sim.state, nowMs);
   checkFilled(sim);
   checkWake(sim, again);
   return again;

@@ -214,5 +214,5 @@ export function note(sim: ClusterSimulation, apply: (to: ClusterState) => void, 
 /** The state without its log and without the order in which the job will hear of its losses. */
 function quiet(state: ClusterState): string {
   const lostToReport = [...new Set(state.lostToReport.map((lost) => JSON.stringify(lost)))].toSorted();
-  return JSON.stringify({ ...state, events: [], lostToReport });
+  return JSON.stringify({ ...state, events: [], history: null, lostToReport });
 }

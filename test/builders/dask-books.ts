@@ -114,7 +114,7 @@ export const hasStarted = (instance: ClusterInstance): boolean =>
   instance.state === 'ready' && instance.agent?.process?.state === 'started';
 
 /** The state without its log, which no rule reads. */
-export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [] });
+export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [], history: null });
 
 /** It may be scaled away: a worker that works, or will. */
 export const isServing = ({ books }: DaskSimulation, instance: ClusterInstance): boolean =>

@@ -16,6 +16,7 @@ import {
 } from './dask-books.ts';
 import { interruptedGraceMs } from '../../domain/cluster/limits.ts';
 import { watchScaling } from './dask-scaling.ts';
+import { checkHistory } from './history-checks.ts';
 import { pausedUntilMs } from './cluster-checks.ts';
 import { must } from './simulations.ts';
 
@@ -43,6 +44,7 @@ export function decide(sim: DaskSimulation): Plan {
   const nothingLeft = sim.state.instances.length === 0 && sim.state.launches.length === 0;
   must(again.done === (sim.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
   checkRest(sim);
+  checkHistory(sim.state, nowMs);
   checkWake(sim, again);
   return again;
 }

@@ -1,7 +1,8 @@
 // The inputs of a simulated Dask cluster: each is applied twice, and some again when they are long out of date.
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import type { DaskReport } from '../../domain/cluster/dask/report.ts';
-import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
+import type { ClusterInstance, ClusterState, DrainOutcome } from '../../domain/cluster/state.ts';
+import type { ProcessState } from '../../domain/cluster/statuses.ts';
 import { checkNow, decide } from './dask-checks.ts';
 import {
   type DaskSimulation,

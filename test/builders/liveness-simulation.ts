@@ -151,9 +151,9 @@ function checkApi(sim: Simulation): void {
   if (silent.length === 0) return;
   const suspects = silent.map(([instance, { heardAtMs }]) => ({ instance, heardAtMs }));
   rules.suspectInstances(state, suspects, nowMs);
-  const once = JSON.stringify({ ...state, events: [] });
+  const once = JSON.stringify({ ...state, events: [], history: null });
   rules.suspectInstances(state, suspects, nowMs);
-  must(once === JSON.stringify({ ...state, events: [] }), () => 'suspected twice is not suspected once');
+  must(once === JSON.stringify({ ...state, events: [], history: null }), () => 'suspected twice is not suspected once');
 }
 
 /** The API has been hearing agents, and writing what it heard, for this long. */

@@ -36,6 +36,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/jobs/{number}/costs': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/logs': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/jobs/{number}/at': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/why': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   // Nothing is left to run again of a job that is open.
   'POST /v1/jobs/{number}/retry': { needs: 'write', subject: 'job', body: {}, ok: 409, ofPrivate: 'nothing' },
@@ -76,6 +77,13 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/clusters/{number}/costs': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/clusters/{number}/at': {
+    needs: 'read',
+    subject: 'cluster',
+
+    ok: 200,
+    ofPrivate: 'nothing',
+  },
   'GET /v1/clusters/{number}/why': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   // The cluster of these tests was started without Jupyter.
@@ -108,6 +116,8 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   },
   'GET /v1/environments/{environment}': { needs: 'read', subject: 'environment', ok: 200 },
   'DELETE /v1/environments/{environment}': { needs: 'write', subject: 'environment', ok: 200 },
+  'GET /v1/clouds': { needs: 'admin', ok: 200 },
+  'POST /v1/cloud-checks': { needs: 'admin', body: { cloud: 'local' }, ok: 200 },
   'GET /v1/costs': { needs: 'read', ok: 200 },
   'GET /v1/budgets': { needs: 'read', ok: 200 },
   'PUT /v1/workspace/defaults': { needs: 'admin', body: {}, ok: 200 },

@@ -11,6 +11,8 @@ import { describeEnvironments } from './contract/environments.ts';
 import { describeIdentities } from './contract/identities.ts';
 import { describeLists } from './contract/lists.ts';
 import { describeCosts } from './contract/costs.ts';
+import { describeCloudChecks } from './contract/cloud-checks.ts';
+import { describeHistory } from './contract/history.ts';
 import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
 import { describeNotifications } from './contract/notifications.ts';
@@ -39,6 +41,8 @@ export function describeStore(name: string, backend: Backend): void {
     describeAdoption(backend);
     describeQuotas(backend);
     describeCosts(backend);
+    describeHistory(backend);
+    describeCloudChecks(backend);
     describeEnvironments(backend);
     describeSharedBuilds(backend);
     describeBudgets(backend);

@@ -7,8 +7,9 @@ import { cost, dollars, span, time } from '../format.ts';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
-import { Act, Bar, Facts, State, Table, Title } from '../parts.tsx';
+import { Act, Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
 import { call, mayWrite, type Session } from '../session.ts';
+import { TimeMachine } from '../time-machine.tsx';
 import { Stages } from '../stages.tsx';
 
 export function ClusterPage({ session, number }: { session: Session; number: number }) {
@@ -28,6 +29,9 @@ export function ClusterPage({ session, number }: { session: Session; number: num
         <State state={cluster.status} />
       </Title>
       {cluster.withheld === true && <p class="note">This cluster is private: only its creator sees the rest.</p>}
+      {cluster.gpus && cluster.gpus.idle > 0 && cluster.endedAt === null && (
+        <p class="note">GPUs do nothing: {gpuText(cluster.gpus)}.</p>
+      )}
       {cluster.reason !== null && <p class="note">{cluster.reason.text}</p>}
       {cluster.waitingForCapacity && <p class="note">{cluster.waitingForCapacity.text}</p>}
       {isOpen && <Actions session={session} cluster={cluster} />}
@@ -45,22 +49,21 @@ export function ClusterPage({ session, number }: { session: Session; number: num
       {cluster.withheld !== true && (
         <CostChart session={session} path={`/v1/clusters/${number}/costs`} cost={cluster.cost ?? null} />
       )}
-      {cluster.failures.length > 0 && (
-        <>
-          <h2>Failures</h2>
-          <Table
-            caption="Failures, grouped"
-            columns={['Count', 'Code', 'Last', 'What happened']}
-            rows={cluster.failures.map((each) => [each.count, each.code, time(each.lastAt), each.text])}
-          />
-        </>
-      )}
+      <Failures failures={cluster.failures} />
       <h2>Events</h2>
       <Table
         caption="Events, newest first"
         columns={['When', 'What', 'By', 'Text']}
-        rows={cluster.events.toReversed().map(({ at, code, by, text }) => [time(at), code, by ?? '', text])}
+        rows={cluster.events.toReversed().map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
       />
+      {cluster.withheld !== true && (
+        <TimeMachine
+          session={session}
+          path={`/v1/clusters/${number}`}
+          from={cluster.createdAt}
+          until={cluster.endedAt}
+        />
+      )}
       {cluster.withheld !== true && <Logs session={session} path={`/v1/clusters/${cluster.number}/logs`} />}
     </>
   );
@@ -136,15 +139,23 @@ function factsOf(cluster: Cluster): Parameters<typeof Facts>[0]['facts'] {
     ['Ended', cluster.endedAt === null ? 'open' : time(cluster.endedAt)],
     ['Provider', region === null ? provider : `${provider}, ${region}`],
     ['Approx cloud cost', own ? `${cost(own)}${cluster.endedAt === null ? perHour : ''}` : 'none yet'],
+    ...(cluster.gpus ? [['GPUs', gpuText(cluster.gpus)] satisfies [string, string]] : []),
     ...(dask === null ? [] : daskFacts(dask)),
   ];
 }
+
+const gpuText = ({ total, idle, idleSince }: NonNullable<Cluster['gpus']>): string =>
+  idle === 0 ? `${total}, none idle` : `${idle} of ${total} idle since ${time(idleSince)}`;
 
 function daskFacts(dask: NonNullable<Cluster['dask']>): Parameters<typeof Facts>[0]['facts'] {
   const { tasks, adaptive } = dask;
   return [
     ['Scheduler', dask.schedulerAddress ?? 'not started'],
-    ['Workers', `${dask.workersStarted} of ${dask.workersWanted}`],
+    [
+      'Workers',
+      `${dask.workersStarted} of ${dask.workersWanted}${dask.workersErrored > 0 ? `, ${dask.workersErrored} failed` : ''}`,
+    ],
+    ...(dask.idleSince === null ? [] : [['Idle since', time(dask.idleSince)] satisfies [string, string]]),
     ['Scaling', adaptive === null ? 'by hand' : `adaptive, ${adaptive.minimum} to ${adaptive.maximum}`],
     ['Clients', String(dask.clients ?? 'unknown')],
     [

@@ -1,7 +1,7 @@
 // One job: its progress, a cell for each task, its tasks, what it printed, and its end.
 import { useState } from 'preact/hooks';
 
-import type { Job } from '../../schema/jobs.ts';
+import type { CreatedJob, Job } from '../../schema/jobs.ts';
 import { cost, span, time } from '../format.ts';
 import { CostChart } from '../cost-chart.tsx';
 import { Grid } from '../grid.tsx';
@@ -9,9 +9,12 @@ import { Histogram } from '../histogram.tsx';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
-import { Act, Bar, Facts, State, Table, Title } from '../parts.tsx';
+import { Act, Bar, Facts, Failures, State, Table, Title } from '../parts.tsx';
 import { call, mayWrite, type Session } from '../session.ts';
 import { useTaskStates } from '../task-states.ts';
+import { TimeMachine } from '../time-machine.tsx';
+import { JobFiles } from '../job-files.tsx';
+import { open } from '../router.ts';
 import { TaskTable } from '../task-table.tsx';
 
 const barOrder = ['done', 'error', 'cancelled', 'running', 'assigned', 'pending'] as const;
@@ -49,6 +52,18 @@ export function JobPage({ session, number }: { session: Session; number: number 
           />
         </div>
       )}
+      {job.endedAt !== null && job.tasks.error > 0 && mayWrite(session) && (
+        <div class="actions">
+          <Act
+            text="Retry failed tasks"
+            ask={`Run the ${job.tasks.error} failed tasks again, as a new job?`}
+            onAct={async () => {
+              const created = await call<CreatedJob>(session, 'POST', `/v1/jobs/${number}/retry`, {});
+              open(`/jobs/${created.number}`);
+            }}
+          />
+        </div>
+      )}
       <Facts facts={factsOf(job)} />
       {job.withheld !== true && (
         <WhyList
@@ -64,6 +79,7 @@ export function JobPage({ session, number }: { session: Session; number: number 
       {job.withheld !== true && (
         <CostChart session={session} path={`/v1/jobs/${number}/costs`} cost={job.cost ?? null} />
       )}
+      <Failures failures={job.failures ?? []} />
       {job.recentErrors.length > 0 && (
         <>
           <h2>Newest errors</h2>
@@ -76,6 +92,10 @@ export function JobPage({ session, number }: { session: Session; number: number 
       )}
       {tasks !== null && (
         <TaskTable session={session} number={number} total={tasks.total} from={from} onFrom={setFrom} changes={tasks} />
+      )}
+      {job.withheld !== true && <JobFiles session={session} number={number} />}
+      {job.withheld !== true && (
+        <TimeMachine session={session} path={`/v1/jobs/${number}`} from={job.submittedAt} until={job.endedAt} />
       )}
       {job.withheld !== true && <Logs session={session} path={`/v1/jobs/${number}/logs`} />}
     </>
@@ -91,5 +111,23 @@ const factsOf = (job: Job): Parameters<typeof Facts>[0]['facts'] => [
   ['Instances', String(job.instances)],
   ['Retried tasks', String(job.counters.retried)],
   ['Approx cloud cost', job.cost ? cost(job.cost) : 'none yet'],
+  ...queueFacts(job),
   ['Command', <code>{job.command}</code>],
 ];
+
+/** What it waited for, and what it comes from. */
+function queueFacts({ after = [], afterOk = [], priority, schedule, retryOf }: Job): ReturnType<typeof factsOf> {
+  const links = (numbers: number[]) =>
+    numbers.map((number) => (
+      <>
+        <a href={`/jobs/${number}`}>{number}</a>{' '}
+      </>
+    ));
+  const facts: ReturnType<typeof factsOf> = [];
+  if (retryOf !== undefined) facts.push(['Runs again tasks of', links([retryOf])]);
+  if (after.length > 0) facts.push(['After the end of', links(after)]);
+  if (afterOk.length > 0) facts.push(['After the success of', links(afterOk)]);
+  if (priority !== undefined) facts.push(['Priority', String(priority)]);
+  if (schedule !== undefined) facts.push(['Schedule', schedule]);
+  return facts;
+}

@@ -14,6 +14,8 @@ import {
 import type { InstanceActivities } from '../../contracts/activities.ts';
 import { applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import { applyHeard, applyInspection } from '../../domain/cluster/instance/inspect.ts';
+import { recordChanges } from '../../domain/cluster/changes.ts';
+import { forgetHistory } from '../../domain/cluster/history.ts';
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
@@ -84,6 +86,7 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
   state.terminated += remains.ids.length;
   addUnknown(state, remains.lifetimes);
   state.endedAtMs = Date.now();
+  recordChanges(state, state.endedAtMs);
   tagStatus(state);
   const { number, workspace } = state;
   await control.writeView.executeWithOptions(
@@ -102,8 +105,10 @@ export async function writeView(state: ClusterState, version: number): Promise<v
   const { number, workspace } = state;
   const summary = `write view ${version} to the database: ${clusterStatus(state)}`;
   const costs = [...state.costs];
+  const history = [...state.history.held];
   await bounded.writeView.executeWithOptions({ summary }, [{ kind: 'cluster', number, workspace, version, end: null }]);
   forgetWritten(state, costs);
+  forgetHistory(state.history, history);
 }
 
 /** Vault keys of what only this cluster needs. */

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 
 import { hasChanges } from '../../domain/cluster/apply.ts';
+import { recordChanges } from '../../domain/cluster/changes.ts';
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { watchCost } from '../../domain/cluster/cost-limit.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
@@ -159,6 +160,7 @@ async function run(state: ClusterState, input: ClusterInput, changes: Changes): 
       begin(decision);
     }
     if (!isLeaving) for (const decision of decisionsToResume(state, inFlight)) begin(decision);
+    recordChanges(state, nowMs);
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
     if (plan.done && !writer.isBusy() && [...inFlight].every(isQuestion)) break;

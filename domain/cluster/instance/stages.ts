@@ -1,14 +1,7 @@
 // How an instance comes up, step by step: asked for, launched, running, its agent there, its environment ready, Dask ready.
 import { formatDuration } from '../../units.ts';
 import type { ClusterInstance } from '../state.ts';
-
-export const stageNames = ['requested', 'launched', 'running', 'agent', 'environment', 'dask'] as const;
-export type StageName = (typeof stageNames)[number];
-
-export interface Stage {
-  name: StageName;
-  atMs: number;
-}
+import { type Stage, type StageName, stageNames } from '../statuses.ts';
 
 /** Those it has reached, in order. A job's instance is up with its agent; only a cloud's is known to run before that. */
 export function stagesOf({ stages, launchedAtMs, agent }: ClusterInstance): Stage[] {

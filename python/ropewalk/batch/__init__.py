@@ -1,6 +1,7 @@
 """Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no event loop."""
 
 from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, why
+from ropewalk.batch.past import at, costs, task_states
 from ropewalk.batch.schedules import (
     create_schedule,
     delete_schedule,
@@ -24,7 +25,9 @@ __all__ = [
     "JobEvent",
     "Task",
     "TaskLine",
+    "at",
     "cancel",
+    "costs",
     "create_schedule",
     "delete_schedule",
     "download",
@@ -41,6 +44,7 @@ __all__ = [
     "retry",
     "run",
     "status",
+    "task_states",
     "tasks",
     "trigger_schedule",
     "wait",

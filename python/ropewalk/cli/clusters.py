@@ -23,6 +23,7 @@ from ropewalk.cli.options import (
     with_format,
     with_log_options,
 )
+from ropewalk.cli.past import cluster_at
 from ropewalk.cli.session import is_filtered, newest, number_of_cluster, output, until_interrupted
 from ropewalk.cli.terminal import clean
 from ropewalk.cli.why import show_why
@@ -171,4 +172,4 @@ def _names(api: ClientApi, number: int) -> Callable[[str], str]:
     return name_of
 
 
-COMMANDS = [list_clusters, get, logs, why, stop]
+COMMANDS = [list_clusters, get, logs, why, cluster_at, stop]

@@ -1,4 +1,4 @@
-"""`ropewalk batch status`, `list`, `wait`, `logs` and `why`."""
+"""`ropewalk batch status`, `list`, `wait`, `logs`, `why` and `at`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from ropewalk.cli.job_views import (
     sort_jobs,
 )
 from ropewalk.cli.log_lines import print_lines
+from ropewalk.cli.past import job_at
 from ropewalk.cli.options import (
     REFERENCE,
     Parsed,
@@ -224,4 +225,4 @@ def why(job: int | str, output_format: str, **connection: Any) -> None:
     show_why(api.request("GET", f"/v1/jobs/{number_of_job(api, job)}/why"), output_format)
 
 
-COMMANDS = [status, list_jobs, wait, logs, why]
+COMMANDS = [status, list_jobs, wait, logs, why, job_at]

@@ -37,7 +37,7 @@ _IN_PYTHON: Mapping[str, str] = {
     "workspace": "",
 }
 #: Commands of those who run Ropewalk.
-_OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "sweep", "destroy")
+_OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "bill", "sweep", "destroy")
 
 
 def _elsewhere(path: str) -> click.Command:

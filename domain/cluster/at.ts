@@ -1,0 +1,101 @@
+// The state of a cluster at a past moment: a fold of its history up to then, with what the cost ledger says of its instances.
+import { microsPerHour, totalCost } from '../cost/amount.ts';
+import type { CostInterval } from '../cost/interval.ts';
+import type { Market } from '../offers/offer.ts';
+import type { Reason } from '../reason.ts';
+import type { EventChange, InstanceChange, Moment } from './history.ts';
+import { maxEventsKept } from './limits.ts';
+import { type ClusterStatus, type InstanceState, type ProcessState, type Stage, stageNames } from './statuses.ts';
+
+export interface InstanceAt {
+  id: string;
+  role: CostInterval['role'];
+  type: string;
+  zone: string;
+  market: Market;
+  state: InstanceState;
+  process: ProcessState | null;
+  stages: Stage[];
+}
+
+export interface ClusterAt {
+  status: ClusterStatus;
+  reason: Reason | null;
+  /** Instances wanted. */
+  target: number;
+  instances: InstanceAt[];
+  /** Dask workers that had started, and are not on their way out; 0 for the cluster of a job. */
+  workersStarted: number;
+  /** The newest ones. */
+  events: (Omit<EventChange, 'kind'> & { atMs: number })[];
+  /** Millionths of a dollar. */
+  micros: number;
+  microsPerHour: number;
+}
+
+export interface Fold {
+  lastSeq: number;
+  /** Null before its workflow's first turn. */
+  status: Pick<ClusterAt, 'status' | 'reason' | 'target'> | null;
+  instances: Map<
+    string,
+    Omit<InstanceChange, 'kind' | 'reached' | 'state'> & { state: InstanceState; stages: Stage[] }
+  >;
+  events: ClusterAt['events'];
+}
+
+export const createFold = (): Fold => ({
+  ...{ lastSeq: 0, status: null, instances: new Map(), events: [] },
+});
+
+/** In the order of their numbers; one that was applied changes nothing. */
+export function applyMoment(fold: Fold, moment: Moment): void {
+  if (moment.seq <= fold.lastSeq) return;
+  fold.lastSeq = moment.seq;
+  switch (moment.kind) {
+    case 'event': {
+      const { atMs, code, text, by } = moment;
+      fold.events.push({ atMs, code, text, ...(by === undefined ? {} : { by }) });
+      if (fold.events.length > maxEventsKept) fold.events.shift();
+      return;
+    }
+    case 'status': {
+      const { status, reason, target } = moment;
+      fold.status = { status, reason, target };
+      return;
+    }
+    case 'instance': {
+      const { id, state, process, isLeaving, reached } = moment;
+      if (state === 'gone') fold.instances.delete(id);
+      else {
+        const stages = [...(fold.instances.get(id)?.stages ?? []), ...reached].toSorted(byStage);
+        fold.instances.set(id, { id, state, process, isLeaving, stages });
+      }
+    }
+  }
+}
+
+const byStage = (a: Stage, b: Stage): number => stageNames.indexOf(a.name) - stageNames.indexOf(b.name);
+
+/** `costs`: the entries of the cluster. An instance appears with the change that says that it was launched. */
+export function clusterAt(fold: Fold, costs: readonly CostInterval[], atMs: number): ClusterAt {
+  const entries = new Map(costs.map((entry) => [entry.instance, entry]));
+  const instances = [...fold.instances.values()];
+  const started = instances.filter(({ id, state, process, isLeaving }) => {
+    return state === 'ready' && process === 'started' && !isLeaving && entries.get(id)?.role === 'worker';
+  });
+  const existing = costs.filter(({ fromMs, toMs }) => fromMs <= atMs && (toMs === null || toMs > atMs));
+  return {
+    ...(fold.status ?? { status: 'pending', reason: null, target: 0 }),
+    instances: instances.flatMap(({ id, state, process, stages }) => {
+      const entry = entries.get(id);
+      if (entry === undefined) return [];
+      const { role, type, zone, market } = entry;
+      return [{ id, role, type, zone, market, state, process, stages }];
+    }),
+    workersStarted: started.length,
+    events: fold.events,
+    micros: totalCost(costs, atMs),
+    microsPerHour: microsPerHour(existing.map((entry) => ({ ...entry, toMs: null }))),
+  };
+}

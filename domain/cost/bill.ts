@@ -1,0 +1,89 @@
+// What a cloud has billed, beside what the ledger says: by cluster, in the period of the bill.
+import { amountIn, type Period } from './amount.ts';
+import type { CostInterval } from './interval.ts';
+
+/** One line of a bill that carries the tag of a cluster. */
+export interface BillLine extends Period {
+  cluster: number;
+  what: 'instances' | 'disks' | 'other';
+  /** Millionths of a dollar; fractions of them too, because lines are small and many. */
+  micros: number;
+}
+
+export interface BillComparison {
+  cluster: number;
+  ledger: { instances: number; disks: number };
+  billed: { instances: number; disks: number; other: number };
+  /** Billed, less the ledger. */
+  difference: number;
+}
+
+export interface ComparedBill {
+  period: Period | null;
+  /** By cluster. */
+  clusters: BillComparison[];
+  total: Omit<BillComparison, 'cluster'>;
+}
+
+/** Adds lines up by cluster as they come, so that a long bill is never in memory at once. */
+export function createBill(): { add: (line: BillLine) => void; compare: (ledger: LedgerByCluster) => ComparedBill } {
+  const billed = new Map<number, BillComparison['billed']>();
+  let period: Period | null = null;
+  return {
+    add({ cluster, what, micros, fromMs, untilMs }) {
+      const sums = billed.get(cluster) ?? { instances: 0, disks: 0, other: 0 };
+      sums[what] += micros;
+      billed.set(cluster, sums);
+      period = {
+        fromMs: Math.min(fromMs, period?.fromMs ?? fromMs),
+        untilMs: Math.max(untilMs, period?.untilMs ?? untilMs),
+      };
+    },
+    compare: (ledger) => compareBill(billed, period, ledger),
+  };
+}
+
+export type LedgerByCluster = ReadonlyMap<number, readonly CostInterval[]>;
+
+function compareBill(
+  billed: ReadonlyMap<number, BillComparison['billed']>,
+  period: Period | null,
+  ledger: LedgerByCluster,
+): ComparedBill {
+  const numbers = [...new Set([...billed.keys(), ...ledger.keys()])].toSorted((a, b) => a - b);
+  const clusters = numbers.flatMap((cluster) => {
+    const own = period === null ? { instances: 0, disks: 0 } : ledgerIn(ledger.get(cluster) ?? [], period);
+    const bill = billed.get(cluster);
+    if (bill === undefined && own.instances + own.disks === 0) return [];
+    return [{ cluster, ...compared(own, bill ?? { instances: 0, disks: 0, other: 0 }) }];
+  });
+  const sum = (of: (line: BillComparison) => number): number => clusters.reduce((all, line) => all + of(line), 0);
+  const total = compared(
+    { instances: sum((line) => line.ledger.instances), disks: sum((line) => line.ledger.disks) },
+    {
+      instances: sum((line) => line.billed.instances),
+      disks: sum((line) => line.billed.disks),
+      other: sum((line) => line.billed.other),
+    },
+  );
+  return { period, clusters, total };
+}
+
+function ledgerIn(intervals: readonly CostInterval[], period: Period): BillComparison['ledger'] {
+  let [instances, disks] = [0, 0];
+  for (const interval of intervals) {
+    const whole = amountIn(interval, period).micros;
+    const alone = amountIn({ ...interval, diskMicrosPerHour: 0 }, period).micros;
+    instances += alone;
+    disks += whole - alone;
+  }
+  return { instances, disks };
+}
+
+const compared = (
+  ledger: BillComparison['ledger'],
+  billed: BillComparison['billed'],
+): Omit<BillComparison, 'cluster'> => ({
+  ...{ ledger, billed },
+  difference: billed.instances + billed.disks + billed.other - ledger.instances - ledger.disks,
+});

@@ -1,0 +1,89 @@
+"""What a cluster or job was at a past moment, and what it has cost over time, as the API says it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TypedDict, cast
+from urllib.parse import quote
+
+from ropewalk.client_api import ClientApi
+from ropewalk.config import load_config
+from ropewalk.views import Event, Stage, TimedReason
+
+
+class PastInstance(TypedDict):
+    id: str
+    role: str
+    type: str
+    zone: str
+    market: str
+    state: str
+    #: State of its Dask process; None without one.
+    process: str | None
+    stages: list[Stage]
+
+
+class _Past(TypedDict):
+    number: int
+    name: str
+    at: str
+    status: str
+    reason: TimedReason | None
+    instances: list[PastInstance]
+    #: US dollars from its start up to then.
+    dollars: float
+    #: Of the instances that existed then.
+    dollarsPerHour: float
+
+
+class PastCluster(_Past):
+    #: Instances wanted, the head instance included.
+    target: int
+    #: None for the cluster of a job.
+    workersStarted: int | None
+    #: The newest ones up to then.
+    events: list[Event]
+
+
+class PastTasks(TypedDict):
+    total: int
+    #: Those that an instance held and had not started too, and those between two attempts.
+    pending: int
+    running: int
+    done: int
+    error: int
+    cancelled: int
+
+
+class PastJob(_Past):
+    tasks: PastTasks
+
+
+class CostPoint(TypedDict):
+    at: str
+    dollars: float
+
+
+def past_path(path: str, time: datetime | str) -> str:
+    """`time`: a datetime (without a time zone it is local), an RFC 3339 time, or how long ago, like "20 minutes"."""
+    if isinstance(time, datetime):
+        time = time.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"{path}/at?time={quote(time, safe='')}"
+
+
+def cluster_at(number: int, time: datetime | str, *, api_url: str | None = None, token: str | None = None) -> PastCluster:
+    """What a cluster, open or ended, was at a past moment: status, instances with their stages, workers, events, cost. Raises
+    RopewalkError VALIDATION for a time before its start or to come.
+
+    Examples
+    --------
+    >>> ropewalk.cluster_at(12, "20 minutes")["workersStarted"]
+    4
+    """
+    return cast(PastCluster, ClientApi(load_config(api_url, token)).request("GET", past_path(f"/v1/clusters/{number}", time)))
+
+
+def cluster_costs(number: int, *, api_url: str | None = None, token: str | None = None) -> list[CostPoint]:
+    """What a cluster had cost, in US dollars, at equal distances of time since its first instance."""
+    answer = ClientApi(load_config(api_url, token)).request("GET", f"/v1/clusters/{number}/costs")
+    return cast("list[CostPoint]", answer["points"])

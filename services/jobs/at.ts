@@ -1,0 +1,72 @@
+// A job as it was at a past moment: its tasks by their own times, its instances by the history of its cluster.
+import type { ClusterView } from '../../contracts/cluster.ts';
+import { jobMessages, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
+import { applyTask, createJobFold, jobAt, type JobFold } from '../../domain/job/at.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { AtQuery, JobAt } from '../../schema/history.ts';
+import { foldCluster, instancesOf, moneyOf, pastTime, wireReason } from '../clusters/at.ts';
+import type { Context, Deps } from '../context.ts';
+import { time } from '../to-wire.ts';
+import type { Viewed } from '../views.ts';
+import { findJob, readLive } from './live-tasks.ts';
+import { readStates, stateAt } from './task-states.ts';
+
+/** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its submission or to come, FORBIDDEN for another user's private job. */
+export async function getJobAt(
+  { deps, actor }: Context,
+  { number, time: text }: { number: number } & AtQuery,
+): Promise<JobAt> {
+  const seen = await findJob({ deps, actor }, number);
+  const { view } = seen;
+  const atMs = pastTime(deps, text, { what: `job ${number}`, fromMs: view.submittedAtMs });
+  const fold = createJobFold(atMs);
+  await foldTasks(deps, seen, fold);
+  const { status, reason, tasks } = jobAt(fold, view);
+  const cluster = await findCluster({ deps, actor }, number);
+  const at = cluster === null ? null : await foldCluster(deps, cluster, atMs);
+  return {
+    ...{ number, name: view.name, at: time(atMs), status, reason: wireReason(reason), tasks },
+    instances: at === null ? [] : instancesOf(at),
+    ...(at === null ? { dollars: 0, dollarsPerHour: 0 } : moneyOf(at)),
+  };
+}
+
+async function foldTasks(deps: Deps, seen: Viewed<JobView>, fold: JobFold): Promise<void> {
+  const states = await readStates(deps, seen);
+  const { codes, durationsMs, endedAtMs, running } = states;
+  const starts = await readStarts(deps, seen, running);
+  for (let index = 0; index < codes.length; index += 1) {
+    const [ended = 0, took = -1] = [endedAtMs[index], durationsMs[index]];
+    const startedAtMs = took >= 0 ? ended - took : (starts.get(index) ?? null);
+    applyTask(fold, { state: stateAt(states, index), startedAtMs, endedAtMs: ended === 0 ? null : ended });
+  }
+}
+
+/** When tasks that run now began. One that has ended meanwhile has its record. */
+async function readStarts(
+  deps: Deps,
+  seen: Viewed<JobView>,
+  indices: readonly number[],
+): Promise<Map<number, number | null>> {
+  if (indices.length === 0) return new Map();
+  const input = { indices: [...indices] };
+  const { answer } = await readLive<OpenTasks, TasksQueryInput>(deps, seen, jobMessages.tasks, input);
+  const found =
+    answer === null
+      ? []
+      : [...answer.page.map(({ task, startedAtMs }) => ({ index: task, startedAtMs })), ...answer.open];
+  return new Map(found.map(({ index, startedAtMs }) => [index, startedAtMs]));
+}
+
+/** Null for a job that ended before it started a cluster. */
+async function findCluster(
+  { deps, actor }: Pick<Context, 'deps' | 'actor'>,
+  number: number,
+): Promise<ClusterView | null> {
+  try {
+    return (await deps.views.cluster(actor.workspace, number)).view;
+  } catch (error) {
+    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return null;
+    throw error;
+  }
+}

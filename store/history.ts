@@ -1,0 +1,48 @@
+// The history of clusters: changes come with their views, and stay when the clusters have ended.
+import type { Moment } from '../domain/cluster/history.ts';
+import type { Database } from './database.ts';
+import type { HistoryStore } from './history-port.ts';
+import type { Db } from './tables.ts';
+
+export const createHistoryStore = (database: Database): HistoryStore => ({
+  async read({ cluster, untilMs }, take) {
+    let after = 0;
+    for (;;) {
+      const from = after;
+      const rows = await database.read((db) =>
+        db
+          .selectFrom('cluster_history')
+          .select(['seq', 'body'])
+          .where('cluster', '=', cluster)
+          .where('seq', '>', from)
+          .where('at_ms', '<=', untilMs)
+          .orderBy('seq')
+          .limit(pageSize)
+          .execute(),
+      );
+      for (const { body } of rows) take(JSON.parse(body) as Moment);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < pageSize) return;
+      after = last.seq;
+    }
+  },
+});
+
+/** Rows of one answer, and of one statement. */
+const pageSize = 5_000;
+const rowsAtOnce = 1_000;
+
+/** A change never becomes another one: a write that is repeated adds what is missing. */
+export async function writeHistory(
+  db: Db,
+  { number, history = [] }: { number: number; history?: readonly Moment[] },
+): Promise<void> {
+  for (let from = 0; from < history.length; from += rowsAtOnce) {
+    const rows = history.slice(from, from + rowsAtOnce);
+    await db
+      .insertInto('cluster_history')
+      .values(rows.map((each) => ({ cluster: number, seq: each.seq, at_ms: each.atMs, body: JSON.stringify(each) })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
