@@ -34,3 +34,15 @@ export function hasGitCredentials(requirement: string): boolean {
     return address.includes('?') || (scheme.toLowerCase() === 'ssh' ? user.includes(':') : user !== '');
   });
 }
+
+/**
+ * Whether the URL of a requirement may be a secret. uv writes it into the environment (`direct_url.json` of PEP 610), so that such an
+ * environment is not stored.
+ */
+export function mayHoldSecretUrl(requirement: string): boolean {
+  return [...requirement.matchAll(/([A-Za-z][A-Za-z0-9+.-]*):\/+(\S*)/g)].some(([url, scheme = '', rest = '']) => {
+    if (/^git\+/i.test(scheme)) return hasGitCredentials(url);
+    const [address = ''] = rest.split('#');
+    return address.includes('?') || !publicHosts.has(address.split('/')[0] ?? '');
+  });
+}

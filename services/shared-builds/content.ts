@@ -2,6 +2,7 @@
 // control plane has sealed, so that no instance puts an archive where an instance of other software would find it.
 import { createHash } from 'node:crypto';
 
+import { mayHoldSecretUrl } from '../../domain/software/url-text.ts';
 import { daskBundle, bundle as jobBundle } from '../../schema/agent.ts';
 import type { EnvironmentSpec, Software } from '../../schema/software.ts';
 import type { BuildKey } from '../../store/shared-build-port.ts';
@@ -18,7 +19,7 @@ export function contentHash({ keys }: Pick<Deps, 'keys'>, software: Software | E
   return hashBody(content, keys.current.requestHmac);
 }
 
-/** Null when the instance's job or cluster has no environment. The caller has checked that the instance is part of it. */
+/** Null when the instance's job or cluster has no environment, or one that must not be stored. The caller has checked that the instance is part of it. */
 export function contentOfInstance(context: InstanceContext): Promise<SharedContent | null> {
   const { workspace, cluster } = context.actor;
   return context.deps.sharedContents.of(`${workspace}/${cluster}`, () => readContent(context));
@@ -28,7 +29,7 @@ async function readContent(context: InstanceContext): Promise<SharedContent | nu
   const { deps, actor } = context;
   const text: unknown = JSON.parse(Buffer.from(await readBundle(context)).toString('utf8'));
   const { runtime, hostSetupScript } = actor.job === null ? daskBundle.parse(text) : jobBundle.parse(text);
-  if (runtime.kind !== 'environment') return null;
+  if (runtime.kind !== 'environment' || runtime.requirements.some(mayHoldSecretUrl)) return null;
   // The script runs as root before the build, and can change all that is built.
   const setup = hostSetupScript === null ? null : hashBody({ hostSetupScript }, deps.keys.current.requestHmac);
   return { content: contentHash(deps, runtime), setup };

@@ -31,6 +31,8 @@ it('refuses what the setting does not allow with its name, and takes the rest', 
     const allowed = await post(path, { ...body, allowSshFrom: '198.51.100.0/24' });
     expect([path, allowed.status]).toEqual([path, path.includes('plans') ? 200 : 201]);
   }
+  const scheduled = { name: 'nightly', cron: '0 3 * * *', job: { ...requests[0]?.[1], allowSsh: true } };
+  expect(await post('/v1/schedules', scheduled)).toMatchObject({ status: 403 });
   const { warnings } = await post('/v1/plans/jobs', { ...requests[0]?.[1], allowSshFrom: '198.51.100.0/24' });
   expect(warnings).toContain('The head instance opens port 22 to 198.51.100.0/24.');
 });

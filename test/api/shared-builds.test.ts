@@ -250,6 +250,9 @@ describe('an environment', () => {
     expect(await (await instance(alone)).claim()).toEqual({ status: 200, do: 'alone' });
     const { api } = await open();
     expect(await (await instance(api, { container: 'python:3.12' })).claim()).toEqual({ status: 200, do: 'alone' });
+    // The environment has the URL in a file.
+    const signed = { requirements: ['x @ https://bucket.example/x.whl?X-Amz-Signature=T0KEN'] };
+    expect(await (await instance(api, { software: signed })).claim()).toEqual({ status: 200, do: 'alone' });
   });
 
   it('that is larger than the setting is not taken', async () => {

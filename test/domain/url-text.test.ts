@@ -1,7 +1,7 @@
 // What is shown of URLs of packages.
 import { describe, expect, it } from 'vitest';
 
-import { hasGitCredentials, withoutUrlSecrets } from '../../domain/software/url-text.ts';
+import { hasGitCredentials, mayHoldSecretUrl, withoutUrlSecrets } from '../../domain/software/url-text.ts';
 
 describe('a URL in a text', () => {
   it.each([
@@ -40,4 +40,17 @@ it.each([
   ['x @ https://ada:T0KEN@host/x.whl', false],
 ])('credentials for git in %s: %s', (requirement, has) => {
   expect(hasGitCredentials(requirement)).toBe(has);
+});
+
+it.each([
+  ['x @ https://ada:T0KEN@host/x.whl', true],
+  ['x @ https://bucket.example/x.whl?X-Amz-Signature=T0KEN', true],
+  ['x @ https://host/T0KEN/x.whl', true],
+  ['x @ https://files.pythonhosted.org/x.whl?t=T0KEN', true],
+  ['x @ git+https://T0KEN@host/x.git', true],
+  ['x @ https://files.pythonhosted.org/packages/x.whl#sha256=ab', false],
+  ['x @ git+https://host/x.git@v1', false],
+  ['numpy==2.3.1; python_version < "4"', false],
+])('a secret may be in the URL of %s: %s', (requirement, may) => {
+  expect(mayHoldSecretUrl(requirement)).toBe(may);
 });
