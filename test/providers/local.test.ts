@@ -14,7 +14,7 @@ import { instanceIdOf } from '../../providers/local/launch.ts';
 import { outside } from '../../providers/local/environment.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import { isSameProcess, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
-import type { LaunchOutcome, LaunchRequest, LogLine } from '../../providers/provider.ts';
+import type { LaunchOutcome, LaunchRequest, LogLine, LogQuery } from '../../providers/provider.ts';
 import { createBench, fileText, launchAgent, readClaim } from '../agent/harness.ts';
 import type { Bench } from '../agent/harness.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -248,7 +248,7 @@ describe('logs', () => {
 
   const line = (t: number, x: string, s = 'stdout'): string => `${JSON.stringify({ t, s, x })}\n`;
   const provider = () => createLocalProvider({ ...bench.options, home });
-  const read = async (query: object): Promise<LogLine[]> => {
+  const read = async (query: Omit<LogQuery, 'owner'> & { owner?: LogQuery['owner'] }): Promise<LogLine[]> => {
     const lines: LogLine[] = [];
     for await (const found of provider().logs({ owner: of, ...query })) lines.push(found);
     return lines;
@@ -264,10 +264,10 @@ describe('logs', () => {
   });
 
   it('are narrowed by task, instance and time', async () => {
-    expect(new Set((await read({ tasks: [0, 4] })).map(({ task }) => task))).toEqual(new Set([0, 4]));
+    expect(new Set((await read({ tasks: new Set([0, 4]) })).map(({ task }) => task))).toEqual(new Set([0, 4]));
     expect(new Set((await read({ instance: 'i_aaaaaaaa' })).map(({ task }) => task))).toEqual(new Set([0]));
     expect((await read({ sinceMs: 5_999 })).map(({ atMs }) => atMs)).toEqual([5_999, 9_000, 9_001]);
-    expect(await read({ tasks: [99] })).toEqual([]);
+    expect(await read({ tasks: new Set([99]) })).toEqual([]);
   });
 
   it('of a cluster that printed nothing are empty, and no workspace leads elsewhere', async () => {
