@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { prepareDirectory, unpackFiles } from '../../agent/job/task-files.ts';
 import { clean, createOutput, toJson } from '../../cli/output.ts';
+import { sealedPrefix } from '../../platform/archive-keys.ts';
 import { createTestApi, endedView } from '../api/support.ts';
 import { fuzzTimes } from '../support/fuzz-options.ts';
 import { anyHostile, hostileStrings, withoutNul } from './hostile.ts';
@@ -35,7 +36,7 @@ describe('the content of a job', () => {
           files: [{ path: 'f', content }],
         };
         const number = await api.submit(body);
-        const [sealed = ''] = key('').filter((each) => !before.has(each) && !each.includes('spec'));
+        const [sealed = ''] = key(sealedPrefix).filter((each) => !before.has(each));
         const bundle = JSON.parse(Buffer.from((await api.vault.open(sealed)) ?? []).toString());
         expect(bundle.command).toEqual(['run', ...words]);
         expect(bundle.env).toEqual({ ...map, SECRET: words.join('') });
