@@ -52,11 +52,11 @@ function noteException(clues: Clues, line: string): void {
   }
 }
 
-/** What it wrote last, unless that is about its usual work. */
+/** The rest of a sentence: what it wrote last, unless that is about its usual work. */
 function lastWords({ lastLine, exception, cause }: Clues): string {
   if (lastLine === null || / - (INFO|DEBUG) - /.test(lastLine)) return '';
   const why = cause !== null && lastLine === exception ? ` The cause: ${cause}` : '';
-  return ` The last it said: ${lastLine}${why}`;
+  return `. The last it said: ${lastLine}${why}`;
 }
 
 export function describeEnd({
@@ -71,8 +71,7 @@ export function describeEnd({
   const last = lastWords(clues);
   const end = { exitCode, signal };
   if (clues.endedByUs) return { ...end, code: 'ENDED', text: 'it was asked to end' };
-  if (signal !== null)
-    return { ...end, code: 'SIGNAL', text: `it was ended by ${signal} from outside${last === '' ? '' : `.${last}`}` };
+  if (signal !== null) return { ...end, code: 'SIGNAL', text: `it was ended by ${signal} from outside${last}` };
   if (exitCode === preloadFailed && clues.daskReason === null) {
     return { ...end, code: 'PRELOAD', text: `Ropewalk's preload could not start in it; its log has the cause.` };
   }
@@ -82,6 +81,6 @@ export function describeEnd({
   return {
     ...end,
     code: 'EXITED',
-    text: `it ended by itself with exit code ${exitCode}${last === '' ? '' : `.${last}`}`,
+    text: `it ended by itself with exit code ${exitCode}${last}`,
   };
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 import { isFilePath } from '../../domain/file-path.ts';
 import { maxFileBytes, maxFilesOfTask } from '../../domain/file-limits.ts';
-import { openDirectory, pathIn } from './open-inside.ts';
+import { openDirectory } from '../processes/hand-over.ts';
+import { pathIn } from './open-inside.ts';
 
 /** By path: what distinguishes an unchanged file from a changed one without reading it. */
 export type Snapshot = ReadonlyMap<string, string>;

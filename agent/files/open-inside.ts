@@ -4,14 +4,13 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+import { openDirectory } from '../processes/hand-over.ts';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /** The path of something in an opened directory. Where the system has no such paths, the agent and its tasks are one user. */
 export const pathIn = (directory: FileHandle, path: string, name: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${directory.fd}/${name}` : join(path, name);
-
-/** Rejects when it is a link, or no directory. */
-export const openDirectory = (path: string): Promise<FileHandle> => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
 /**
  * For reading. Rejects when it is no regular file, or when a name of its path below `within` is a link; `within` null: a link in its

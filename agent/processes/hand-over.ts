@@ -86,7 +86,8 @@ export async function giveDirectory(user: Ids | null, directory: string): Promis
   }
 }
 
-const openDirectory = (path: string): Promise<FileHandle> =>
+/** Rejects when it is a link, or no directory. */
+export const openDirectory = (path: string): Promise<FileHandle> =>
   open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 
 /** The user cannot reach it: what it is was decided by the agent. */
