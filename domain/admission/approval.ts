@@ -124,12 +124,15 @@ export function decideApproval(
 function mayApprove(caller: Caller, { userId, user }: Approval, rule: ApprovalRule | null, nowMs: number): boolean {
   const authority = authorityOf(caller, nowMs);
   if ('error' in authority) return false;
-  return (
-    authority.user === null ||
-    rule?.allowOwn === true ||
-    (caller.user?.id !== userId && caller.token?.createdBy !== user)
-  );
+  const isOwn = isOwnRequest({ isCreator: caller.user?.id === userId, creator: user }, caller.token?.createdBy);
+  return authority.user === null || rule?.allowOwn === true || !isOwn;
 }
+
+/** `tokenMadeBy`: name of the user who made the caller's token, for themselves or for another user. */
+export const isOwnRequest = (
+  { isCreator, creator }: { isCreator: boolean; creator: string },
+  tokenMadeBy: string | null | undefined,
+): boolean => isCreator || tokenMadeBy === creator;
 
 const ownApproval: Problem = {
   code: 'FORBIDDEN',

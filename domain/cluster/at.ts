@@ -77,6 +77,21 @@ export function applyMoment(fold: Fold, moment: Moment): void {
 
 const byStage = (a: Stage, b: Stage): number => stageNames.indexOf(a.name) - stageNames.indexOf(b.name);
 
+/** What the history does not say: `view`, as it was read before the history. */
+export function withView(
+  at: ClusterAt,
+  fold: Fold,
+  view: Pick<ClusterAt, 'status' | 'reason' | 'target'> & { endedAtMs: number | null },
+  atMs: number,
+): ClusterAt {
+  const { endedAtMs, status, reason, target } = view;
+  // Its workflow may have ended without a last word.
+  if (endedAtMs !== null && endedAtMs <= atMs) return { ...at, status, reason, instances: [], workersStarted: 0 };
+  if (fold.status !== null) return at;
+  // Before its workflow's first turn; `waiting` has no workflow.
+  return { ...at, target, ...(status === 'waiting' ? { status, reason } : {}) };
+}
+
 /** `costs`: the entries of the cluster. An instance appears with the change that says that it was launched. */
 export function clusterAt(fold: Fold, costs: readonly CostInterval[], atMs: number): ClusterAt {
   const entries = new Map(costs.map((entry) => [entry.instance, entry]));

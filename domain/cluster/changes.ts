@@ -9,7 +9,10 @@ import { clusterReason, clusterStatus } from './status.ts';
 export function recordChanges(state: ClusterState, nowMs: number): void {
   const { history } = state;
   const status: StatusChange = {
-    ...{ kind: 'status', status: clusterStatus(state), target: state.target, reason: clusterReason(state) },
+    kind: 'status',
+    status: clusterStatus(state),
+    target: state.target,
+    reason: clusterReason(state),
   };
   const text = JSON.stringify(status);
   if (text !== history.status) record(history, nowMs, status);

@@ -52,6 +52,15 @@ export function forgetWritten(state: Pick<ClusterState, 'costs'>, written: reado
   state.costs = state.costs.filter((entry) => !known.has(keyOf(entry)));
 }
 
+/** The entries of a cluster: `held` by its workflow, and `written` to the database. Of the same instance, one that has an end is the newer one. */
+export function mergeEntries(held: readonly CostInterval[], written: readonly CostInterval[]): CostInterval[] {
+  const entries = new Map(held.map((entry) => [entry.instance, entry]));
+  for (const entry of written) {
+    if (entry.toMs !== null || !entries.has(entry.instance)) entries.set(entry.instance, entry);
+  }
+  return [...entries.values()];
+}
+
 const keyOf = ({ instance, toMs }: CostInterval): string => `${instance} ${toMs ?? 'open'}`;
 
 const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime) => ({

@@ -1,6 +1,12 @@
 // Growth of an open cluster above the threshold of its workspace: only an admin may ask for it, unless it was approved at that cost.
 import type { ClusterView } from '../../contracts/cluster.ts';
-import { estimateOf, growthNeedsApproval, mayGrow, type CostEstimate } from '../../domain/admission/approval.ts';
+import {
+  type CostEstimate,
+  estimateOf,
+  growthNeedsApproval,
+  isOwnRequest,
+  mayGrow,
+} from '../../domain/admission/approval.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
@@ -20,7 +26,8 @@ export async function requireGrowth(
   const rule = await deps.store.approvals.rule(workspace);
   if (rule === null) return;
   const maker = (await deps.tokenCache.find(workspace, actor.tokenId))?.token.createdBy;
-  const isOwn = isAdmissionOf(actor.userId, record.admissionId) || maker === record.user;
+  const isCreator = isAdmissionOf(actor.userId, record.admissionId);
+  const isOwn = isOwnRequest({ isCreator, creator: record.user }, maker);
   if (mayGrow(rule, { isAdmin: includes(actor.scopes, 'admin'), isOwn })) return;
   const spec = await deps.views.clusterSpec(workspace, number);
   const approved = await deps.store.approvals.find(workspace, number);

@@ -1,8 +1,8 @@
 // A cluster as it was at a past moment, from its history and the cost ledger.
 import type { ClusterView } from '../../contracts/cluster.ts';
-import { applyMoment, type ClusterAt as Folded, clusterAt, createFold } from '../../domain/cluster/at.ts';
-import type { CostInterval } from '../../domain/cost/interval.ts';
+import { applyMoment, type ClusterAt as Folded, clusterAt, createFold, withView } from '../../domain/cluster/at.ts';
 import { dollarsOf } from '../../domain/cost/interval.ts';
+import { mergeEntries } from '../../domain/cost/ledger.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { AtQuery, ClusterAt } from '../../schema/history.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -55,23 +55,8 @@ export async function foldCluster({ store }: Deps, view: ClusterView, atMs: numb
   const fold = createFold();
   await store.history.read({ cluster: view.number, untilMs: atMs }, (moment) => applyMoment(fold, moment));
   for (const moment of view.history ?? []) if (moment.atMs <= atMs) applyMoment(fold, moment);
-  const at = clusterAt(fold, await costsOf(store, view), atMs);
-  const { endedAtMs, status, reason, target } = view;
-  const hasEnded = endedAtMs !== null && endedAtMs <= atMs;
-  // Its workflow may have ended without a last word.
-  if (hasEnded) return { ...at, status, reason, instances: [], workersStarted: 0 };
-  // Before its workflow's first turn; `waiting` has no workflow.
-  if (fold.status === null) return { ...at, target, ...(status === 'waiting' ? { status, reason } : {}) };
-  return at;
-}
-
-/** An entry that has an end is the newer one. */
-async function costsOf(store: Deps['store'], { number, costs = [] }: ClusterView): Promise<CostInterval[]> {
-  const entries = new Map(costs.map((entry) => [entry.instance, entry]));
-  const written = (await store.costs.ofClusters([number])).get(number) ?? [];
-  for (const entry of written)
-    if (entry.toMs !== null || !entries.has(entry.instance)) entries.set(entry.instance, entry);
-  return [...entries.values()];
+  const written = (await store.costs.ofClusters([view.number])).get(view.number) ?? [];
+  return withView(clusterAt(fold, mergeEntries(view.costs ?? [], written), atMs), fold, view, atMs);
 }
 
 export const instancesOf = ({ instances }: Folded): ClusterAt['instances'] =>
