@@ -1,37 +1,21 @@
 // Files that the tasks of a job have left behind, where the job keeps them: read when one opens the list.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import type { FilePage, ListedFile } from '../schema/files.ts';
+import type { FilePage } from '../schema/files.ts';
 import { bytes, time } from './format.ts';
+import { usePages } from './pages-of.ts';
 import { Table } from './parts.tsx';
 import { call, type Session } from './session.ts';
 
 export function JobFiles({ session, number }: { session: Session; number: number }) {
   const [isOpen, setOpen] = useState(false);
-  const [pages, setPages] = useState(1);
-  const [{ items, isMore, problem }, setRead] = useState({ items: [] as ListedFile[], isMore: true, problem: '' });
-  useEffect(() => {
-    if (!isOpen) return;
-    let isLeft = false;
-    const read = async (): Promise<void> => {
-      const found: ListedFile[] = [];
-      let after: string | null = '';
-      for (let page = 0; page < pages && after !== null && !isLeft; page += 1) {
-        const query: string = after === '' ? '' : `?after=${after}`;
-        const answer: FilePage = await call<FilePage>(session, 'GET', `/v1/jobs/${number}/files${query}`);
-        found.push(...answer.items);
-        after = answer.next;
-      }
-      if (!isLeft) setRead({ items: found, isMore: after !== null, problem: '' });
-    };
-    read().catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      if (!isLeft) setRead((last) => ({ ...last, problem: text }));
-    });
-    return () => {
-      isLeft = true;
-    };
-  }, [session.token, number, isOpen, pages]);
+  const { items, isMore, problem, showMore } = usePages(
+    (after) => {
+      const query = after === null ? '' : `?after=${after}`;
+      return call<FilePage>(session, 'GET', `/v1/jobs/${number}/files${query}`);
+    },
+    { list: String(number), isOpen },
+  );
   return (
     <details class="more" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Files</summary>
@@ -51,7 +35,7 @@ export function JobFiles({ session, number }: { session: Session; number: number
           />
         </>
       )}
-      {isMore && items.length > 0 && <button onClick={() => setPages(pages + 1)}>Show more files</button>}
+      {isMore && items.length > 0 && <button onClick={showMore}>Show more files</button>}
     </details>
   );
 }

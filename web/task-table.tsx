@@ -1,8 +1,9 @@
 // A job's tasks, a page at a time: the API filters them by state, and begins where the reader says.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import type { Task, TaskPage } from '../schema/jobs.ts';
 import { span, time } from './format.ts';
+import { usePages } from './pages-of.ts';
 import { State, Table } from './parts.tsx';
 import { call, type Session } from './session.ts';
 
@@ -22,33 +23,17 @@ interface Props {
 
 export function TaskTable({ session, number, total, from, onFrom, changes }: Props) {
   const [only, setOnly] = useState('');
-  const [pages, setPages] = useState(1);
-  const [{ items, isMore, problem }, setRead] = useState({ items: [] as Task[], isMore: false, problem: '' });
-  useEffect(() => setPages(1), [only, from]);
-  useEffect(() => {
-    let isLeft = false;
-    const read = async (): Promise<void> => {
-      const found: Task[] = [];
-      let after: string | null = from === 0 ? '' : String(from - 1);
-      for (let page = 0; page < pages && after !== null && !isLeft; page += 1) {
-        const query = new URLSearchParams({
-          ...(after === '' ? {} : { after }),
-          ...(only === '' ? {} : { state: only }),
-        });
-        const answer: TaskPage = await call<TaskPage>(session, 'GET', `/v1/jobs/${number}/tasks?${query.toString()}`);
-        found.push(...answer.items);
-        after = answer.next;
-      }
-      if (!isLeft) setRead({ items: found, isMore: after !== null, problem: '' });
-    };
-    read().catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      if (!isLeft) setRead((last) => ({ ...last, problem: text }));
-    });
-    return () => {
-      isLeft = true;
-    };
-  }, [session.token, number, only, from, pages, changes]);
+  const { items, isMore, problem, showMore } = usePages(
+    (after) => {
+      const start = after ?? (from === 0 ? null : String(from - 1));
+      const query = new URLSearchParams({
+        ...(start === null ? {} : { after: start }),
+        ...(only === '' ? {} : { state: only }),
+      });
+      return call<TaskPage>(session, 'GET', `/v1/jobs/${number}/tasks?${query.toString()}`);
+    },
+    { list: `${number} ${from} ${only}`, changes },
+  );
   return (
     <>
       <h2 id="tasks">Tasks</h2>
@@ -75,8 +60,8 @@ export function TaskTable({ session, number, total, from, onFrom, changes }: Pro
       </form>
       {problem !== '' && <p role="alert">{problem}</p>}
       <Table caption="Tasks" columns={columns} rows={items.map(rowOf)} />
-      {items.length === 0 && problem === '' && <p class="empty">No task is in this state.</p>}
-      {isMore && <button onClick={() => setPages(pages + 1)}>Show more</button>}
+      {items.length === 0 && !isMore && problem === '' && <p class="empty">No task is in this state.</p>}
+      {isMore && <button onClick={showMore}>Show more</button>}
     </>
   );
 }
