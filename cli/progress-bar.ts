@@ -5,13 +5,15 @@ const width = 20;
 
 /** `[#########           ] 45 %, 2.5/s, 22 s left`; empty before the first task has started and after the end. */
 export function formatBar({ tasks, startedAt, endedAt }: Job, nowMs = Date.now()): string {
-  const ended = tasks.done + tasks.error + tasks.cancelled;
+  const run = tasks.done + tasks.error;
+  const ended = run + tasks.cancelled;
   if (startedAt === null || endedAt !== null || tasks.total === 0) return '';
   const filled = Math.floor((ended / tasks.total) * width);
   const bar = `[${'#'.repeat(filled).padEnd(width)}] ${Math.floor((100 * ended) / tasks.total)} %`;
   const seconds = (nowMs - Date.parse(startedAt)) / 1_000;
-  if (ended === 0 || seconds <= 0) return bar;
-  const rate = ended / seconds;
+  if (run === 0 || seconds <= 0) return bar;
+  // Cancelling takes no time: cancelled tasks say nothing of the rate.
+  const rate = run / seconds;
   return `${bar}, ${formatRate(rate)}, ${formatLeft((tasks.total - ended) / rate)} left`;
 }
 

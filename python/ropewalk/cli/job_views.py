@@ -134,14 +134,16 @@ def format_causes(job: Job) -> list[str]:
 def format_bar(job: Job, now_s: float | None = None) -> str:
     """`[#########           ] 45 %, 2.5/s, 22 s left`; empty before the first task has started and after the end."""
     tasks = job["tasks"]
-    ended = tasks["done"] + tasks["error"] + tasks["cancelled"]
+    run = tasks["done"] + tasks["error"]
+    ended = run + tasks["cancelled"]
     if job["startedAt"] is None or job["endedAt"] is not None or tasks["total"] == 0:
         return ""
     bar = f"[{'#' * (ended * _BAR // tasks['total']):<{_BAR}}] {100 * ended // tasks['total']} %"
     seconds = (time.time() if now_s is None else now_s) - time_of(job["startedAt"]).timestamp()
-    if ended == 0 or seconds <= 0:
+    if run == 0 or seconds <= 0:
         return bar
-    rate = ended / seconds
+    # Cancelling takes no time: cancelled tasks say nothing of the rate.
+    rate = run / seconds
     return f"{bar}, {_rate(rate)}, {_left((tasks['total'] - ended) / rate)} left"
 
 
