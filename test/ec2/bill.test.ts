@@ -134,6 +134,8 @@ it('says of a file that is no report, or is not there, what is wrong', async () 
   await writeFile(path, 'a,b\n1,2\n');
   await expect(compareFiles(store, [path])).rejects.toThrow('has no column line_item_line_item_type');
   await expect(compareFiles(store, [join(directory, 'none.csv.gz')])).rejects.toThrow('cannot be read');
+  await writeFile(path, 'a,b\n1,2,3\n');
+  await expect(compareFiles(store, [path])).rejects.toThrow('cannot be read: Invalid Record Length');
 });
 
 const inputOf = (number: number) => ({

@@ -152,7 +152,7 @@ export const table: [prefix: string, row: Row][] = [
     'ops/',
     {
       own: /^(ops|store|providers|platform|schema|contracts|domain)\//,
-      packages: /^(node|zod|pg|@temporalio\/(client|common|envconfig))$/,
+      packages: /^(node|csv-parse|zod|pg|@temporalio\/(client|common|envconfig))$/,
     },
   ],
   [
