@@ -149,6 +149,6 @@ function fact(name: string, value: string): string {
 }
 
 /** Error messages of an installer have many lines. */
-function oneLine(text: string, indent = 0): string {
+export function oneLine(text: string, indent = 0): string {
   return ' '.repeat(indent) + text.trim().replace(/\s*\n\s*/g, ' | ');
 }

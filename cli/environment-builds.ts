@@ -1,5 +1,6 @@
 // The builds of a named environment, a line each.
 import type { EnvironmentDetails } from '../sdk/client.ts';
+import { mebibytes } from './files.ts';
 import { clean } from './output.ts';
 
 type Build = EnvironmentDetails['builds'][number];
@@ -10,7 +11,7 @@ function lineOf({ state, platform, hasSetupScript, cluster, instance, user, arch
   const by = `instance ${instance} of cluster ${cluster} (${user})`;
   const after = hasSetupScript ? ', after a host setup script' : '';
   if (archive !== null) {
-    const size = `${mebibytes(archive.bytes)} MiB (${mebibytes(archive.unpackedBytes)} MiB unpacked)`;
+    const size = `${mebibytes(archive.bytes)} (${mebibytes(archive.unpackedBytes)} unpacked)`;
     const built = `built in ${archive.buildSeconds} s by ${by} at ${archive.storedAt}`;
     return `Stored for ${platform}${after}: ${size}, ${built}, last used ${lastUsedAt}`;
   }
@@ -23,5 +24,3 @@ const others: Record<Build['state'], string> = {
   failed: 'Could not be built or stored',
   'too-large': 'Too large to be stored',
 };
-
-const mebibytes = (bytes: number): string => (bytes / 1024 ** 2).toFixed(1);

@@ -43,7 +43,7 @@ export function reportError(error: unknown, output: Output): number {
   }
   if (error instanceof RopewalkApiError) {
     const about = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `;
-    output.err(lines(`${about}${error.message}`, inCommands(error.hint), error.requestId));
+    output.err(lines(`${about}${error.message}`, error.hint, error.requestId));
     return error instanceof ValidationError ? exitCodes.usage : exitCodes.failed;
   }
   if (error instanceof ClusterFailedError || error instanceof ClusterTimeoutError) {
@@ -57,12 +57,6 @@ export function reportError(error: unknown, output: Output): number {
   output.err(lines(text, 'This is a bug in ropewalk: please report it with the lines above.'));
   return exitCodes.failed;
 }
-
-/** Hints of the API name its requests. */
-const inCommands = (hint: string | undefined): string | undefined =>
-  hint
-    ?.replace('GET /v1/jobs lists', '`ropewalk batch list` shows')
-    .replace('GET /v1/clusters lists', '`ropewalk cluster list` shows');
 
 function lines(what: string, hint?: string, requestId?: string): string {
   const all = [`error: ${what}`];

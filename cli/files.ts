@@ -86,7 +86,7 @@ async function fileOfWord(
     return null;
   }
   if (isSmall) return { ...found, path };
-  note(`${word} is not sent: it has ${megabytes(found.bytes)}, more than 1 MiB; use --upload to send it`);
+  note(`${word} is not sent: it has ${mebibytes(found.bytes)}, more than 1 MiB; use --upload to send it`);
   return null;
 }
 
@@ -150,9 +150,9 @@ function checkSize(files: readonly Found[]): void {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total <= maxTotalBytes) return;
   const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
-  const named = largest.map(({ path, bytes }) => `${path} (${megabytes(bytes)})`).join(', ');
+  const named = largest.map(({ path, bytes }) => `${path} (${mebibytes(bytes)})`).join(', ');
   throw new UsageError(
-    `the job's files have ${megabytes(total)} together, more than 10 MiB; the largest: ${named}`,
+    `the job's files have ${mebibytes(total)} together, more than 10 MiB; the largest: ${named}`,
     'Put large data where tasks can read it themselves, for example in a bucket, and send only its name.',
   );
 }
@@ -174,6 +174,4 @@ function tooMany(max: number): UsageError {
   );
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-}
+export const mebibytes = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;

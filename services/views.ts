@@ -219,6 +219,6 @@ function orNotFound<T>(record: T | null, kind: 'job' | 'cluster', number: number
   throw new RopewalkError({
     code: 'NOT_FOUND',
     message: `There is no ${kind} ${number} in this workspace.`,
-    hint: `GET /v1/${kind}s lists the ones there are.`,
+    hint: `\`ropewalk ${kind === 'job' ? 'batch' : 'cluster'} list\` or GET /v1/${kind}s lists the ones there are.`,
   });
 }

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { ClusterAt, JobAt } from '../../sdk/client.ts';
 import type { Reference } from '../arguments.ts';
 import { parseReference, parseSince } from '../arguments.ts';
+import { oneLine } from '../clusters.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
 import { connect, withConnection, withFormat } from '../context.ts';
 import { formatDollars } from '../dollars.ts';
@@ -83,7 +84,5 @@ function formatInstances(instances: ClusterAt['instances']): string {
 }
 
 const reasonOf = ({ reason }: ClusterAt | JobAt): string => (reason === null ? '' : ` (${oneLine(reason.text)})`);
-
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' | ');
 
 const maxEventsShown = 10;

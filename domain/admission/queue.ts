@@ -149,7 +149,7 @@ const noSuchJob = (number: number, field: string): Problem => ({
   code: 'NOT_FOUND',
   field,
   message: `There is no job ${number} in this workspace.`,
-  hint: 'GET /v1/jobs lists the ones there are.',
+  hint: '`ropewalk batch list` or GET /v1/jobs lists the ones there are.',
 });
 
 const none: WorkspaceLimits = { running: 0, instances: 0, vcpus: 0 };

@@ -83,7 +83,7 @@ export const noWebhook = (id: string): RopewalkError =>
   new RopewalkError({
     code: 'NOT_FOUND',
     message: `There is no webhook ${id} in this workspace.`,
-    hint: 'GET /v1/webhooks lists the ones there are.',
+    hint: '`ropewalk webhook list` or GET /v1/webhooks lists the ones there are.',
   });
 
 const formatRefused = new RopewalkError({

@@ -13,7 +13,7 @@ describe('errors', () => {
       error: {
         code: 'NOT_FOUND',
         message: 'There is no job 7 in this workspace.',
-        hint: 'GET /v1/jobs lists the ones there are.',
+        hint: '`ropewalk batch list` or GET /v1/jobs lists the ones there are.',
         requestId: 'my-id-1',
       },
     });

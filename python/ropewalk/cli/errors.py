@@ -45,8 +45,7 @@ def report(error: BaseException, output: Output) -> int:
 
 
 def as_options(text: str) -> str:
-    """Arguments of Python and requests of the API as words of the command line."""
-    text = text.replace("GET /v1/jobs lists", "`ropewalk batch list` shows").replace("GET /v1/clusters lists", "`ropewalk cluster list` shows")
+    """Arguments of Python as words of the command line."""
     text = text.replace("package_sync=False", "--no-package-sync").replace("=[...]", " NAME")
     text = re.sub(r'package_sync(\w+)=\["([^"]*)"\]', r"package_sync\1 \2", text)
     text = text.replace("Pass api_url=...", "Pass --api-url").replace("Pass token=...", "Pass --token-file")

@@ -12,7 +12,7 @@ import click
 from ropewalk.amounts import worker_count
 from ropewalk.cli.environment_files import read_registry_auth, read_variables
 from ropewalk.cli.options import COUNT, F, TIMEOUT, flag, option, together
-from ropewalk.cli.run_options import CPU, DOLLARS, MEMORY, TAG, words_of
+from ropewalk.cli.run_options import DOLLARS, INSTANCES, TAG, words_of
 from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import seconds_of
 from ropewalk.machines import cluster_fields
@@ -37,13 +37,7 @@ _OPTIONS: list[Any] = [
     option("--max-lifetime", metavar="DURATION", help="stop the notebook after this long"),
     option("--max-cost", metavar="DOLLARS", type=DOLLARS, help="stop the notebook when it has cost this much, in US dollars"),
     option("--vm-type", metavar="TYPES", multiple=True, help="acceptable instance type (repeatable, or a,b)"),
-    option("--cpu", metavar="N", type=CPU, help="vCPUs of each instance, or a range: 2,8"),
-    option("--memory", metavar="SIZE", type=MEMORY, help='memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"'),
-    flag("--gpu", help="instances with a GPU"),
-    option("--disk-size", metavar="SIZE", help='disk of each instance, e.g. "100 GiB"; a number alone means GiB'),
-    option("--provider", metavar="NAME", help="provider to run on, e.g. aws (default: the preferred one of the control plane)"),
-    option("--region", metavar="REGION", help="region of the cloud, e.g. us-west-2 (default: that of the configuration)"),
-    option("--zone", metavar="ZONE", help="zone of the region, e.g. us-east-1b (default: the one with the best availability)"),
+    *INSTANCES,
     flag("--arm", help="use ARM processors"),
     option("--spot-policy", type=click.Choice(["on-demand", "spot", "spot_with_fallback"]), help="market of the workers; the notebook's instance is always on-demand"),
     option("--wait-for-capacity", metavar="DURATION", help="retry for this long while the cloud has no capacity, e.g. 6h"),

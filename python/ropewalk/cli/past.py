@@ -25,9 +25,6 @@ _MAX_EVENTS = 10
 def cluster_at(cluster: int | str, time: datetime, output_format: str, **connection: Any) -> None:
     api = connect(**connection)
     past = api.request("GET", past_path(f"/v1/clusters/{number_of_cluster(api, cluster)}", time))
-    if output_format == "json":
-        output.json(past)
-        return
     workers = "" if past["workersStarted"] is None else f", {past['workersStarted']} workers started"
     lines = [
         f"Cluster {past['number']} ({past['name']}) at {format_time(past['at'])}: {past['status']}{_reason_of(past)}",
@@ -36,7 +33,7 @@ def cluster_at(cluster: int | str, time: datetime, output_format: str, **connect
     ]
     for event in past["events"][-_MAX_EVENTS:]:
         lines.append(f"{format_time(event['at'])}  {event['code']}  {one_line(event['text'])}")
-    output.out("\n".join(lines))
+    _print(past, output_format, lines)
 
 
 @click.command("at", help="Show what a job, open or ended, was at a past moment. Times are local.")
@@ -47,9 +44,6 @@ def cluster_at(cluster: int | str, time: datetime, output_format: str, **connect
 def job_at(job: int | str, time: datetime, output_format: str, **connection: Any) -> None:
     api = connect(**connection)
     past = api.request("GET", past_path(f"/v1/jobs/{number_of_job(api, job)}", time))
-    if output_format == "json":
-        output.json(past)
-        return
     tasks = ", ".join(f"{count} {state}" for state, count in past["tasks"].items() if state != "total" and count > 0)
     lines = [
         f"Job {past['number']} ({past['name']}) at {format_time(past['at'])}: {past['status']}{_reason_of(past)}",
@@ -57,7 +51,14 @@ def job_at(job: int | str, time: datetime, output_format: str, **connection: Any
         f"Instances: {len(past['instances'])}",
         *_money_and_instances(past),
     ]
-    output.out("\n".join(lines))
+    _print(past, output_format, lines)
+
+
+def _print(past: Mapping[str, Any], output_format: str, lines: list[str]) -> None:
+    if output_format == "json":
+        output.json(past)
+    else:
+        output.out("\n".join(lines))
 
 
 def _money_and_instances(past: Mapping[str, Any]) -> list[str]:

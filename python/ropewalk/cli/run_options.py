@@ -62,6 +62,17 @@ CPU = Parsed(_cpu, "Give a whole number, for example 4, or a range: 2,8.")
 MEMORY = Parsed(_memory, _RANGE)
 TAG = Parsed(_tag, "Write it as key=value.")
 
+# What `batch run` and `notebook start` say of instances in the same words.
+INSTANCES: list[Any] = [
+    option("--cpu", metavar="N", type=CPU, help="vCPUs of each instance, or a range: 2,8"),
+    option("--memory", metavar="SIZE", type=MEMORY, help='memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"'),
+    flag("--gpu", help="instances with a GPU"),
+    option("--disk-size", metavar="SIZE", help='disk of each instance, e.g. "100 GiB"; a number alone means GiB'),
+    option("--provider", metavar="NAME", help="provider to run on, e.g. aws (default: the preferred one of the control plane)"),
+    option("--region", metavar="REGION", help="region of the cloud, e.g. us-west-2 (default: that of the configuration)"),
+    option("--zone", metavar="ZONE", help="zone of the region, e.g. us-east-1b (default: the one with the best availability)"),
+]
+
 _OPTIONS: list[Any] = [
     option("--ntasks", "--n-tasks", metavar="N", type=COUNT, help="number of tasks, with ids 0 to n-1 (also --n-tasks)"),
     option("--array", metavar="IDS", help="ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2; 0-99%10 runs at most ten at a time"),
@@ -121,13 +132,7 @@ _OPTIONS: list[Any] = [
     option("--python", metavar="VERSION", help="version of Python of the tasks' Python environment, e.g. 3.12"),
     option("--vm-type", metavar="TYPES", multiple=True, help="acceptable instance type (repeatable, or a,b)"),
     option("--scheduler-vm-type", metavar="TYPES", multiple=True, help="acceptable instance type of the head instance (repeatable, or a,b)"),
-    option("--cpu", metavar="N", type=CPU, help="vCPUs of each instance, or a range: 2,8"),
-    option("--memory", metavar="SIZE", type=MEMORY, help='memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"'),
-    flag("--gpu", help="instances with a GPU"),
-    option("--disk-size", metavar="SIZE", help='disk of each instance, e.g. "100 GiB"; a number alone means GiB'),
-    option("--provider", metavar="NAME", help="provider to run on, e.g. aws (default: the preferred one of the control plane)"),
-    option("--region", metavar="REGION", help="region of the cloud, e.g. us-west-2 (default: that of the configuration)"),
-    option("--zone", metavar="ZONE", help="zone of the region, e.g. us-east-1b (default: the one with the best availability)"),
+    *INSTANCES,
     flag("--allow-cross-zone", help="allow instances in different zones"),
     flag("--no-cross-zone", help="keep all instances in one zone"),
     flag("--arm", help="use ARM processors"),

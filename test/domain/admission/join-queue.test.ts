@@ -57,7 +57,7 @@ describe('a job that joins the queue', () => {
     expect(join([1, false], [9, needsSuccess])).toEqual({
       error: {
         ...{ code: 'NOT_FOUND', field, message: 'There is no job 9 in this workspace.' },
-        hint: 'GET /v1/jobs lists the ones there are.',
+        hint: '`ropewalk batch list` or GET /v1/jobs lists the ones there are.',
       },
     });
   });
