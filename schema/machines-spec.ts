@@ -4,7 +4,11 @@ import { z } from 'zod';
 import type { IngressInput } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { RequirementsInput } from '../domain/offers/requirements.ts';
 
-export const typeName = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?$/, 'is not the name of an instance type');
+/** `m6i.large`, `n2-standard-4`, and with attached GPUs `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. */
+export const typeName = z
+  .string()
+  .max(100)
+  .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?(\+[a-z0-9-]+)?$/, 'is not the name of an instance type');
 
 const spotPolicy = z.enum(['on-demand', 'spot', 'spot_with_fallback']);
 

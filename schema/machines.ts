@@ -13,9 +13,11 @@ const gpu = z.union([z.boolean(), z.number().int().min(0)]);
 /** Which names are enabled, the API says. */
 export const providerName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not the name of a provider, e.g. aws');
 
+/** As AWS names regions, with a dash before the number, or Google Cloud, without. */
 export const regionInput = z
   .string()
-  .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2');
+  .max(50)
+  .regex(/^[a-z]+(-[a-z]+)+-?\d{1,2}$/, 'is not the name of a region, e.g. us-west-2 or us-central1');
 
 /** Addresses and ranges, separated by commas; parsed by domain/cluster/capacity/ingress-rules.ts. */
 const source = z.string().min(1).max(1_000);
