@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ropewalk.errors import RopewalkError
 from ropewalk.notebook import contents, local
 from ropewalk.notebook.contents import JupyterFiles, Unavailable
 from ropewalk.notebook.local import LocalFiles
+from ropewalk.notebook.names import is_synced
 
 HOSTILE = ["../evil", "..", ".", "/etc/evil", "..\\evil", "C:\\evil", "a/../../evil", ".bashrc", ".ssh", "a\0b", "", 7, None, ["x"], {"a": 1}]
 
@@ -143,3 +145,35 @@ def test_a_redirect_does_not_lead_the_session_elsewhere(jupyter: JupyterStandIn,
     jupyter.instead = lambda method, path: (302, b"") if "/api/" in path else None
     with pytest.raises(Unavailable):
         here.sync.round()
+
+
+def repository(root: str) -> dict[str, bytes]:
+    """Files that git takes for a repository, whose configuration names a program."""
+    config = f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {root}\n\tfsmonitor = "touch {root}/ran; false"\n'
+    return {"HEAD": b"ref: refs/heads/main\n", "config": config.encode(), "objects/a": b"1", "refs/a": b"1"}
+
+
+def test_a_server_that_sends_a_repository_runs_no_program_here(jupyter: JupyterStandIn, here: Here) -> None:
+    here.put("mine.ipynb", b"1")
+    for path, content in repository(str(here.root)).items():
+        jupyter.put(path, content)
+    here.sync.settle()
+    assert "config" in here.contents()
+    assert not {"HEAD", "ran"} & here.contents().keys()
+    # Whoever runs git there later is safe too.
+    subprocess.run(["git", "-C", str(here.root), "status"], capture_output=True, timeout=60)
+    assert not (here.root / "ran").exists()
+
+
+def test_a_repository_that_lies_in_the_directory_runs_no_program_for_the_sync(here: Here) -> None:
+    for path, content in repository(str(here.root)).items():
+        here.put(path, content)
+    here.put(".gitignore", b"left-out\n")
+    assert LocalFiles(here.root).ignored_by_git({"left-out", "config"}) == {"left-out"}
+    assert not (here.root / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["HEAD", "head", "HE\u200cAD", "\uff28EAD"])
+def test_no_name_of_a_repository_is_synced(name: str) -> None:
+    assert is_synced("header", ()) and is_synced("config", ())
+    assert not is_synced(name, ())

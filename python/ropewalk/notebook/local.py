@@ -21,6 +21,8 @@ from ropewalk.notebook.names import is_synced
 _TEMPORARY = ".ropewalk-sync-"
 MAX_FILES = 5_000
 _CHECK_IGNORE = ("check-ignore", "-z", "--stdin")
+#: What the server has sent could look like a repository whose configuration names programs.
+_TRUSTLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _GIT_TIMEOUT_S = 60
 
 
@@ -84,7 +86,7 @@ class LocalFiles:
         if not paths or (git := shutil.which("git")) is None:
             return set()
         names = "".join(f"{path}\0" for path in sorted(paths)).encode()
-        command = [git, "-C", str(self.root)]
+        command = [git, *_TRUSTLESS, "-C", str(self.root)]
         try:
             run = subprocess.run([*command, *_CHECK_IGNORE], input=names, capture_output=True, timeout=_GIT_TIMEOUT_S)
             if run.returncode > 1 and (self.root / ".gitignore").exists():

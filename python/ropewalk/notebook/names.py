@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 #: What programs can make again. Hidden names, as .git, .venv and .ipynb_checkpoints, are left out in any case.
 CACHES = frozenset({"__pycache__", "node_modules", "venv", "dask-scratch-space", "dask-worker-space"})
+#: git takes a directory with this file, `objects` and `refs` for a repository, and runs programs that its `config` names.
+_OF_REPOSITORIES = "head"
 _MAX_NAME_BYTES = 255
 _WINDOWS = frozenset('<>:"|?*')
 
@@ -25,4 +27,12 @@ def is_plain(name: object) -> bool:
 
 
 def is_synced(name: str, ignored: Sequence[str]) -> bool:
-    return is_plain(name) and not name.startswith(".") and name not in CACHES and not name.endswith((".pyc", "~")) and name not in ignored
+    if not is_plain(name) or _folded(name) == _OF_REPOSITORIES:
+        return False
+    return not name.startswith(".") and name not in CACHES and not name.endswith((".pyc", "~")) and name not in ignored
+
+
+def _folded(name: str) -> str:
+    """As file systems compare names: some know no capital letters, and leave out characters without a width."""
+    seen = "".join(character for character in name if unicodedata.category(character) != "Cf")
+    return unicodedata.normalize("NFKC", seen).casefold()
