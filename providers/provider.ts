@@ -65,12 +65,15 @@ export interface ObservedInstance {
   wasOrdered?: boolean;
 }
 
+/** Array ids of tasks. */
+export type TaskIds = Pick<ReadonlySet<number>, 'has'>;
+
 export interface LogQuery {
   owner: Pick<Owner, 'workspace' | 'cluster'>;
   /** Default: the cloud's default region. */
   region?: string;
-  /** Array ids of tasks. Default: all. */
-  tasks?: ReadonlySet<number>;
+  /** Default: all. */
+  tasks?: TaskIds;
   instance?: string;
   sinceMs?: number;
   /** Continues with new lines until the signal aborts. */

@@ -1,6 +1,6 @@
 // Output as it was printed, line by line. Following ends when its job or cluster has ended and nothing more comes; a reader
 // who leaves ends it too. Nothing is stripped or coloured here: what is safe to print is for clients to decide.
-import type { LogLine } from '../providers/provider.ts';
+import type { LogLine, TaskIds } from '../providers/provider.ts';
 import type { LogLine as WireLine } from '../schema/jobs.ts';
 import type { Deps } from './context.ts';
 import { logsOf } from './providers.ts';
@@ -11,8 +11,8 @@ export interface LinesWanted {
   provider: string;
   region: string | undefined;
   owner: { workspace: string; cluster: number };
-  /** Array ids; all when absent. */
-  tasks?: ReadonlySet<number>;
+  /** All when absent. */
+  tasks?: TaskIds;
   instance?: string;
   since: string | undefined;
   follow: boolean;

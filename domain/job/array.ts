@@ -1,6 +1,7 @@
 // Array syntax: which task ids a job has, in which order. `2,4-6,8-10` and `0-10:2`, as Slurm and Coiled write them.
 // It also runs in workflow code and lies in a job's state as text: ranges stay ranges, nothing is expanded there.
 import { RopewalkError } from '../errors.ts';
+import { indexInLayers, lastId, lastWhere, layersOf, type Range } from './array-layers.ts';
 import { maxTasks } from './limits.ts';
 
 /** The ids of a job's tasks. Index n is the nth id as written, counting from 0. */
@@ -32,13 +33,25 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
     if (joined === null) ranges.push(range);
     else ranges[ranges.length - 1] = joined;
   }
-  const places = isAscending(ranges) ? null : sortedPlaces(ranges, count, field);
+  const found = layersOf(ranges, count);
+  if (!('layers' in found))
+    throw found.twice === null ? invalid(field, tangled, tangledHint) : twice(found.twice, field);
   return {
     count,
     idAt: (index) => idAt(ranges, count, index),
-    indexOf: (id) => (places === null ? indexInRanges(ranges, id) : indexInPlaces(places, id)),
+    indexOf: (id) => indexInLayers(found.layers, id),
     canonical: ranges.map(write).join(','),
   };
+}
+
+/** False also for ranges that lie too deep within each other. */
+export function isArray(syntax: string): boolean {
+  try {
+    return parseArray(syntax).count > 0;
+  } catch (error) {
+    if (error instanceof RopewalkError) return false;
+    throw error;
+  }
 }
 
 export const maxShownChars = 1_000;
@@ -79,14 +92,6 @@ function runFrom(ids: readonly number[], start: number): Range {
   return count > 2 || step === 1 ? { first, step, count, start } : { first, step: 1, count: 1, start };
 }
 
-/** `count` ids from `first`, `step` apart. `start` is the index of the first. */
-interface Range {
-  first: number;
-  step: number;
-  count: number;
-  start: number;
-}
-
 const partSyntax = /^(\d{1,15})(?:-(\d{1,15})(?::(\d{1,15}))?)?$/;
 
 function parsePart(text: string, field: string): Omit<Range, 'start'> {
@@ -116,45 +121,6 @@ function join(left: Range, right: Range): Range | null {
   return consecutive ? { ...left, count: left.count + right.count } : null;
 }
 
-const isAscending = (ranges: Range[]): boolean =>
-  ranges.every((range, at) => at === 0 || range.first > lastId(ranges[at - 1] ?? range));
-
-/** Ids with their indices, in the order of the ids: of ranges out of order, which may overlap and repeat an id. */
-function sortedPlaces(ranges: Range[], count: number, field: string): Float64Array {
-  const places = new Float64Array(count);
-  for (const { first, step, start, count: inRange } of ranges)
-    for (let n = 0; n < inRange; n += 1) places[start + n] = (first + n * step) * indicesOfPlace + start + n;
-  places.sort();
-  for (let at = 1; at < count; at += 1) {
-    const id = idOfPlace(places[at]);
-    if (id === idOfPlace(places[at - 1]))
-      throw invalid(field, `task id ${id} is there twice`, 'Name each task id once.');
-  }
-  return places;
-}
-
-/** An id of 31 bits and an index below this are one exact number. */
-const indicesOfPlace = 2 ** 20;
-const idOfPlace = (place = -1): number => Math.floor(place / indicesOfPlace);
-
-function indexInPlaces(places: Float64Array, id: number): number | null {
-  const at = lastWhere(places.length, (place) => (places[place] ?? 0) < (id + 1) * indicesOfPlace);
-  const found = places[at] ?? -1;
-  return idOfPlace(found) === id ? found % indicesOfPlace : null;
-}
-
-/** The last of the first `count` numbers for which this holds, or 0: it holds up to there, and not after. */
-export function lastWhere(count: number, holds: (at: number) => boolean): number {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (holds(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
 function idAt(ranges: Range[], count: number, index: number): number {
   const range = ranges[lastWhere(ranges.length, (at) => (ranges[at]?.start ?? 0) <= index)];
   if (range === undefined || !Number.isInteger(index) || index < 0 || index >= count) {
@@ -163,24 +129,16 @@ function idAt(ranges: Range[], count: number, index: number): number {
   return range.first + (index - range.start) * range.step;
 }
 
-function indexInRanges(ranges: Range[], id: number): number | null {
-  const range = ranges[lastWhere(ranges.length, (at) => (ranges[at]?.first ?? 0) <= id)];
-  if (range === undefined) return null;
-  const distance = id - range.first;
-  const isThere = distance >= 0 && id <= lastId(range) && distance % range.step === 0;
-  return isThere ? range.start + distance / range.step : null;
-}
-
-function lastId(range: Range): number {
-  return range.first + (range.count - 1) * range.step;
-}
-
 function write(range: Range): string {
   if (range.count === 1) return String(range.first);
   const ends = `${range.first}-${lastId(range)}`;
   return range.step === 1 ? ends : `${ends}:${range.step}`;
 }
 
+const twice = (id: number, field: string) => invalid(field, `task id ${id} is there twice`, 'Name each task id once.');
+
+const tangled = 'too many of its ranges lie within each other';
+const tangledHint = 'Write the ids in ascending order, or submit several jobs.';
 const splitHint = 'Submit several jobs.';
 const syntaxHint = 'Write ids and ranges with commas, for example 2,4-6,8-10 or 0-10:2.';
 

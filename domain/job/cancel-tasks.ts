@@ -53,10 +53,13 @@ function cancelFresh(state: JobState, wanted: Uint8Array): void {
 /** The indices of the ids in array syntax. Throws VALIDATION, field `tasks`, for ids that the job does not have. */
 export function taskIndices(tasks: string, array: JobArray): number[] {
   const wanted = parseArray(tasks, 'tasks');
-  return Array.from({ length: wanted.count }, (_, at) => {
+  const indices: number[] = [];
+  // Ends at the first id that the job does not have, before the others are looked for.
+  for (let at = 0; at < wanted.count; at += 1) {
     const id = wanted.idAt(at);
-    return array.indexOf(id) ?? unknownTask(id, array);
-  });
+    indices.push(array.indexOf(id) ?? unknownTask(id, array));
+  }
+  return indices;
 }
 
 function unknownTask(id: number, array: JobArray): never {

@@ -1,6 +1,6 @@
 // The leases of a job. They are in the order of their numbers, so one is found by halving; those of an instance are kept beside the
 // state, so that an item of an exchange is compared with its own instance's leases alone. Only this file adds and removes leases.
-import { lastWhere } from './array.ts';
+import { lastWhere } from './array-layers.ts';
 import type { JobState, Lease } from './state.ts';
 
 type Leases = Pick<JobState, 'leases'>;

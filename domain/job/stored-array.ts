@@ -1,6 +1,7 @@
 // The array of a job as its specification and its state have it: array syntax, or, of a retry, the array of the first job and which of
 // its tasks are tried again. Any choice among a million tasks fits in 167 kB; their ids as text would need megabytes.
-import { lastWhere, maxShownChars, parseArray, shownArray, writeArray, type JobArray } from './array.ts';
+import { isArray, maxShownChars, parseArray, shownArray, writeArray, type JobArray } from './array.ts';
+import { lastWhere } from './array-layers.ts';
 import { indicesOf, setOf } from './task-set.ts';
 
 /**
@@ -46,7 +47,8 @@ export function chooseTasks(stored: string, indices: readonly number[]): string 
   const syntax = writeArray(places.map((place) => array.idAt(place)));
   // Where it is short, people can read it.
   const asSet = `${whole}${separator}${setOf(places, array.count)}`;
-  return syntax.length <= maxShownChars || syntax.length <= asSet.length ? syntax : asSet;
+  const isShorter = syntax.length <= maxShownChars || syntax.length <= asSet.length;
+  return isShorter && isArray(syntax) ? syntax : asSet;
 }
 
 /** In array syntax, cut where it is long: for people. */

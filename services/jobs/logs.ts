@@ -3,6 +3,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray, type JobArray } from '../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
+import type { TaskIds } from '../../providers/provider.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
@@ -39,14 +40,17 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
 
 const overStates = new Set<JobView['status']>(['done', 'error', 'cancelled']);
 
-function taskIds(syntax: string, view: JobView, array: JobArray): ReadonlySet<number> {
+/** A job may have a million tasks: their ids are looked for in the array, and not collected. */
+function taskIds(syntax: string, view: JobView, array: JobArray): TaskIds {
   const wanted = parseArray(syntax, 'tasks');
-  const ids = Array.from({ length: wanted.count }, (_, index) => wanted.idAt(index));
-  const unknown = ids.find((id) => array.indexOf(id) === null);
-  if (unknown === undefined) return new Set(ids);
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'tasks',
-    message: `tasks: job ${view.number} has no task ${unknown}; it has ${view.array}.`,
-  });
+  for (let index = 0; index < wanted.count; index += 1) {
+    const id = wanted.idAt(index);
+    if (array.indexOf(id) !== null) continue;
+    throw new RopewalkError({
+      code: 'VALIDATION',
+      field: 'tasks',
+      message: `tasks: job ${view.number} has no task ${id}; it has ${view.array}.`,
+    });
+  }
+  return { has: (id) => wanted.indexOf(id) !== null };
 }

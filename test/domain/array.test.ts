@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { arrayOfCount, maxTaskId, parseArray, writeArray } from '../../domain/job/array.ts';
+import { commonId, layersOf, type Range } from '../../domain/job/array-layers.ts';
+import { arrayOfCount, isArray, maxTaskId, parseArray, writeArray } from '../../domain/job/array.ts';
 import type { JobArray } from '../../domain/job/array.ts';
 import { maxTasks } from '../../domain/job/limits.ts';
 
@@ -131,3 +132,47 @@ function listOf(part: string): number[] {
   for (let id = first; id <= last; id += step) ids.push(id);
   return ids;
 }
+
+describe('ids in any order', () => {
+  const range = fc
+    .record({
+      first: fc.integer({ min: 0, max: 60 }),
+      step: fc.integer({ min: 1, max: 9 }),
+      count: fc.integer({ min: 1, max: 12 }),
+    })
+    .map(({ first, step, count }) => ({ first, step: count === 1 ? 1 : step, count, start: 0 }));
+  const idsOf = ({ first, step, count }: Range): number[] =>
+    Array.from({ length: count }, (_, at) => first + at * step);
+
+  it('two ranges have an id in common or not, as their ids say', () => {
+    fc.assert(
+      fc.property(range, range, (one, other) => {
+        const [a, b] = one.first <= other.first ? [one, other] : [other, one];
+        expect(commonId(a, b)).toBe(idsOf(a).find((id) => idsOf(b).includes(id)) ?? null);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('steps of 31 bits are compared exactly', () => {
+    const a = { first: 0, step: 715_827_881, count: 3, start: 0 };
+    expect(commonId(a, { first: 1, step: 1_431_655_761, count: 2, start: 0 })).toBe(1_431_655_762);
+    expect(commonId(a, { first: 2, step: 1_431_655_761, count: 2, start: 0 })).toBeNull();
+  });
+
+  it('nothing is kept for each id of a million', () => {
+    const halves = [range500, { ...range500, first: 0, start: 500_000 }];
+    expect(layersOf(halves, maxTasks)).toEqual({ layers: [halves.toReversed()] });
+    const array = parseArray('0-999998:2,1-999999:2');
+    expect([array.indexOf(999_999), array.indexOf(3), array.indexOf(1_000_000)]).toEqual([999_999, 500_001, null]);
+  });
+
+  it('a million ids in too many ranges within each other are refused', () => {
+    const syntax = Array.from({ length: 8 }, (_, at) => `${7 - at}-999999:8`).join(',');
+    expect(() => parseArray(syntax)).toThrow('array: too many of its ranges lie within each other');
+    expect(parseArray(syntax.replaceAll('999999', '9999')).count).toBe(10_000);
+    expect([isArray(syntax), isArray('2-3')]).toEqual([false, true]);
+  });
+});
+
+const range500 = { first: 500_000, step: 1, count: 500_000, start: 0 };
