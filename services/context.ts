@@ -19,6 +19,7 @@ import type { TaskRecords } from './jobs/task-records.ts';
 import type { OrderWatch } from './order-watch.ts';
 import type { Quotas } from './quotas.ts';
 import type { Readiness } from './readiness.ts';
+import type { Turns } from './turns.ts';
 import type { Views } from './views.ts';
 import type { WebhookRounds } from './webhooks/rounds.ts';
 import type { CompletePorts } from './ports.ts';
@@ -33,6 +34,7 @@ export interface Deps extends CompletePorts {
   readiness: () => Promise<Readiness>;
   views: Views;
   taskRecords: TaskRecords;
+  turns: Turns;
   tokenCache: TokenCache;
   starter: Starter;
   reports: GroupCommits<ReportItem, ReportAnswer>;

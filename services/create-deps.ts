@@ -40,6 +40,7 @@ import { createKnownContents } from './shared-builds/known-contents.ts';
 import { createReadiness } from './readiness.ts';
 import { noSchedules } from './schedules/port.ts';
 import { createViews } from './views.ts';
+import { createTurns } from './turns.ts';
 import { createWebhookRounds } from './webhooks/rounds.ts';
 import type { Deps } from './context.ts';
 import type { CompletePorts, Ports } from './ports.ts';
@@ -90,6 +91,7 @@ export function createDeps(ports: Ports): Deps {
     readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,
     taskRecords: createTaskRecords(ports.objects, damaged),
+    turns: createTurns(),
     tokenCache: createTokenCache({ ...known, now: monotonicMs }),
     starter: createStarter(known),
     webhooks: createWebhookRounds(known),

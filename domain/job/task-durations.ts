@@ -8,21 +8,16 @@ export interface DurationClass {
 }
 
 /** Classes of equal width; where the longest is far longer than the shortest, steps of 1, 2 and 5 of each power of ten. */
-export function classifyDurations(durationsMs: readonly number[] | Float32Array): DurationClass[] {
-  if (durationsMs.length === 0) return [];
-  let [shortest, longest] = [Infinity, 0];
-  for (const each of durationsMs) {
-    shortest = Math.min(shortest, each);
-    longest = Math.max(longest, each);
-  }
+export function durationClasses(shortest: number, longest: number): DurationClass[] {
+  if (shortest > longest) return [];
   const edges =
     longest > maxLinearRatio * Math.max(shortest, 100) ? steps(shortest, longest) : widths(shortest, longest);
-  const classes = edges.slice(1).map((toMs, at) => ({ fromMs: edges[at] ?? 0, toMs, count: 0 }));
-  for (const each of durationsMs) {
-    const own = classes.find(({ toMs }) => each < toMs) ?? classes.at(-1);
-    if (own !== undefined) own.count += 1;
-  }
-  return classes;
+  return edges.slice(1).map((toMs, at) => ({ fromMs: edges[at] ?? 0, toMs, count: 0 }));
+}
+
+export function countDuration(classes: DurationClass[], ms: number): void {
+  const own = classes.find(({ toMs }) => ms < toMs) ?? classes.at(-1);
+  if (own !== undefined) own.count += 1;
 }
 
 const maxLinearRatio = 20;

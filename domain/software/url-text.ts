@@ -3,8 +3,8 @@
 
 /** Every URL in a text as its scheme, its host and, where it names a package or a repository, its file's name. Twice is once. */
 export const withoutUrlSecrets = (text: string): string =>
-  text.replaceAll(/([A-Za-z][A-Za-z0-9+.-]*):\/+(\S*)/g, (_, scheme: string, rest: string) => {
-    const end = /[)\]}`'",.;:]*$/.exec(rest)?.[0] ?? '';
+  text.replaceAll(urls, (_, scheme: string, rest: string) => {
+    const end = rest.slice(rest.length - punctuationAtEnd(rest));
     const [address = ''] = rest.slice(0, rest.length - end.length).split(/[?#]/);
     const [authority = '', ...names] = address.split(/[/\\]/);
     const at = authority.lastIndexOf('@');
@@ -13,6 +13,15 @@ export const withoutUrlSecrets = (text: string): string =>
     const path = publicHosts.has(host) ? ['', ...names].join('/') : shortPath(names);
     return `${scheme}://${at === -1 ? '' : '[secret]@'}${shown}${path}${end}`;
   });
+
+/** A scheme has few characters: without a bound, each character of a text without blanks would begin a search to its end. */
+const urls = /([A-Za-z][A-Za-z0-9+.-]{0,29}):\/+(\S*)/g;
+
+function punctuationAtEnd(text: string): number {
+  let length = 0;
+  while (length < text.length && `)]}\`'",.;:`.includes(text.charAt(text.length - 1 - length))) length += 1;
+  return length;
+}
 
 const hostSyntax = /^(?:[A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 /** Their paths are hints. */
@@ -40,7 +49,7 @@ export function hasGitCredentials(requirement: string): boolean {
  * environment is not stored.
  */
 export function mayHoldSecretUrl(requirement: string): boolean {
-  return [...requirement.matchAll(/([A-Za-z][A-Za-z0-9+.-]*):\/+(\S*)/g)].some(([url, scheme = '', rest = '']) => {
+  return [...requirement.matchAll(urls)].some(([url, scheme = '', rest = '']) => {
     if (/^git\+/i.test(scheme)) return hasGitCredentials(url);
     const [address = ''] = rest.split('#');
     return address.includes('?') || !publicHosts.has(address.split('/')[0] ?? '');

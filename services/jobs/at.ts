@@ -7,9 +7,10 @@ import type { AtQuery, JobAt } from '../../schema/history.ts';
 import { foldCluster, instancesOf, moneyOf, pastTime, wireReason } from '../clusters/at.ts';
 import type { Context, Deps } from '../context.ts';
 import { time } from '../to-wire.ts';
+import { inParts } from '../turns.ts';
 import type { Viewed } from '../views.ts';
 import { findJob, readLive } from './live-tasks.ts';
-import { readStates, stateAt } from './task-states.ts';
+import { inTurn, readStates, stateAt } from './task-states.ts';
 
 /** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its submission or to come, FORBIDDEN for another user's private job. */
 export async function getJobAt(
@@ -20,7 +21,7 @@ export async function getJobAt(
   const { view } = seen;
   const atMs = pastTime(deps, text, { what: `job ${number}`, fromMs: view.submittedAtMs });
   const fold = createJobFold(atMs);
-  await foldTasks(deps, seen, fold);
+  await inTurn({ deps, actor }, seen, () => foldTasks(deps, seen, fold));
   const { status, reason, tasks } = jobAt(fold, view);
   const cluster = await findCluster({ deps, actor }, number);
   const at = cluster === null ? null : await foldCluster(deps, cluster, atMs);
@@ -35,11 +36,12 @@ async function foldTasks(deps: Deps, seen: Viewed<JobView>, fold: JobFold): Prom
   const states = await readStates(deps, seen);
   const { codes, durationsMs, endedAtMs, running } = states;
   const starts = await readStarts(deps, seen, running);
-  for (let index = 0; index < codes.length; index += 1) {
-    const [ended = 0, took = -1] = [endedAtMs[index], durationsMs[index]];
+  await inParts(codes.length, (index) => {
+    const ended = endedAtMs[index] ?? 0;
+    const took = durationsMs[index] ?? -1;
     const startedAtMs = took >= 0 ? ended - took : (starts.get(index) ?? null);
     applyTask(fold, { state: stateAt(states, index), startedAtMs, endedAtMs: ended === 0 ? null : ended });
-  }
+  });
 }
 
 /** When tasks that run now began. One that has ended meanwhile has its record. */

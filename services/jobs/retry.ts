@@ -14,10 +14,11 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { filestoreOfRetry } from '../files/filestores.ts';
 import { resolveMachines } from '../machines.ts';
+import { inParts } from '../turns.ts';
 import { withMemory } from './more-memory.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
 import { findJob } from './live-tasks.ts';
-import { readStates, stateAt } from './task-states.ts';
+import { inTurn, readStates, stateAt } from './task-states.ts';
 
 export interface RetryJobInput {
   number: number;
@@ -77,11 +78,15 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
 }
 
 async function failedIndices(context: Context, number: number): Promise<number[]> {
-  const states = await readStates(context.deps, await findJob(context, number));
-  const failed: number[] = [];
-  for (let index = 0; index < states.codes.length; index += 1)
-    if (stateAt(states, index) === 'error') failed.push(index);
-  return failed;
+  const seen = await findJob(context, number);
+  return inTurn(context, seen, async () => {
+    const states = await readStates(context.deps, seen);
+    const failed: number[] = [];
+    await inParts(states.codes.length, (index) => {
+      if (stateAt(states, index) === 'error') failed.push(index);
+    });
+    return failed;
+  });
 }
 
 function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['inputs'] {

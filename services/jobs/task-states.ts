@@ -1,10 +1,12 @@
 // The states of all tasks of a job, at a byte each: for a grid of them, and to find those in some state.
 import { jobMessages, type AllOpenTasks, type JobView } from '../../contracts/job.ts';
 import type { OpenStates } from '../../domain/job/open-tasks.ts';
-import { classifyDurations } from '../../domain/job/task-durations.ts';
+import { countDuration, durationClasses } from '../../domain/job/task-durations.ts';
 import { isIn } from '../../domain/job/task-set.ts';
 import { taskState, type Task, type TaskStates } from '../../schema/jobs.ts';
+import { callerOf } from '../auth/caller.ts';
 import type { Context, Deps } from '../context.ts';
+import { inParts } from '../turns.ts';
 import type { Viewed } from '../views.ts';
 import { endWithoutRecord, findJob, readLive } from './live-tasks.ts';
 import { durationOf, endCodes } from './task-records.ts';
@@ -15,19 +17,40 @@ export const maxTaskCells = 100_000;
 /** As runs of equal states, and how long tasks took that have ended. Above `maxTaskCells` tasks, a cell stands for several. */
 export async function readTaskStates(context: Context, { number }: { number: number }): Promise<TaskStates> {
   const seen = await findJob(context, number);
-  const { codes, durationsMs } = await readStates(context.deps, seen);
-  const total = codes.length;
-  const tasksPerCell = Math.max(1, Math.ceil(total / maxTaskCells));
-  const runs: TaskStates['runs'] = [];
-  for (let from = 0; from < total; from += tasksPerCell) {
-    const code = codes.subarray(from, from + tasksPerCell).reduce((a, b) => Math.max(a, b), 0);
-    const state = names[code] ?? 'unknown';
-    const last = runs.at(-1);
-    if (last?.state === state) last.count += 1;
-    else runs.push({ state, count: 1 });
-  }
-  return { total, tasksPerCell, runs, durations: classifyDurations(durationsMs.filter((each) => each >= 0)) };
+  return inTurn(context, seen, async () => {
+    const { codes, durationsMs } = await readStates(context.deps, seen);
+    const total = codes.length;
+    const tasksPerCell = Math.max(1, Math.ceil(total / maxTaskCells));
+    const runs: TaskStates['runs'] = [];
+    let highest = 0;
+    let [shortest, longest] = [Infinity, 0];
+    await inParts(total, (index) => {
+      const took = durationsMs[index] ?? -1;
+      if (took >= 0) [shortest, longest] = [Math.min(shortest, took), Math.max(longest, took)];
+      highest = Math.max(highest, codes[index] ?? 0);
+      const isLast = (index + 1) % tasksPerCell === 0 || index + 1 === total;
+      if (!isLast) return;
+      const state = names[highest] ?? 'unknown';
+      highest = 0;
+      const last = runs.at(-1);
+      if (last?.state === state) last.count += 1;
+      else runs.push({ state, count: 1 });
+    });
+    const durations = durationClasses(shortest, longest);
+    await inParts(durations.length === 0 ? 0 : total, (index) => {
+      const took = durationsMs[index] ?? -1;
+      if (took >= 0) countDuration(durations, took);
+    });
+    return { total, tasksPerCell, runs, durations };
+  });
 }
+
+/** For all that reads every task of a job. */
+export const inTurn = <T>(
+  { deps, actor }: Pick<Context, 'deps' | 'actor'>,
+  { view }: Viewed<JobView>,
+  work: () => Promise<T>,
+) => deps.turns.take(callerOf(actor).id, view.tasks.total, work);
 
 export interface AllStates {
   /** By index, see `stateAt`. */
@@ -51,22 +74,24 @@ export async function readStates(deps: Deps, seen: Viewed<JobView>): Promise<All
     durationsMs[record.task] = durationOf(record);
     endedAtMs[record.task] = record.endedAtMs;
   }
-  if (live.answer !== null) enterOpen(codes, live.answer.open);
+  if (live.answer !== null) await enterOpen(codes, live.answer.open);
   const end = endWithoutRecord(live);
   const others = unreadablePages > 0 ? codeOf.unknown : end === null ? codeOf.pending : codeOf.cancelled;
-  for (let index = 0; index < codes.length; index += 1) {
-    if (codes[index] !== 0) continue;
+  await inParts(codes.length, (index) => {
+    if (codes[index] !== 0) return;
     codes[index] = others;
     endedAtMs[index] = end?.atMs ?? 0;
-  }
+  });
   return { codes, durationsMs, endedAtMs, running: live.answer?.open.running ?? [] };
 }
 
-function enterOpen(codes: Uint8Array, open: OpenStates): void {
+async function enterOpen(codes: Uint8Array, open: OpenStates): Promise<void> {
   const { nextFresh, headTasks, skipped, requeued, assigned, running } = open;
   const head = new Set(headTasks);
-  for (let index = nextFresh; index < codes.length; index += 1)
+  await inParts(codes.length - nextFresh, (at) => {
+    const index = nextFresh + at;
     if (!head.has(index) && (skipped === null || !isIn(skipped, index))) codes[index] = codeOf.pending;
+  });
   for (const index of requeued) codes[index] = codeOf.pending;
   for (const index of assigned) codes[index] = codeOf.assigned;
   for (const index of running) codes[index] = codeOf.running;

@@ -6,10 +6,11 @@ import { jobMessages, type JobView, type OpenTasks, type TasksQueryInput } from 
 import type { Context, Deps } from '../context.ts';
 import { parseCursor } from '../list-query.ts';
 import { timeOrNull } from '../to-wire.ts';
+import { inParts } from '../turns.ts';
 import type { Viewed } from '../views.ts';
 import { arrayOfView } from './array-of-view.ts';
 import { endWithoutRecord, findJob, readLive } from './live-tasks.ts';
-import { readStates, stateAt } from './task-states.ts';
+import { inTurn, readStates, stateAt } from './task-states.ts';
 
 /** With `states`, only tasks in one of them. */
 export async function listTasks(
@@ -20,7 +21,7 @@ export async function listTasks(
   const from = (parseCursor(after) ?? -1) + 1;
   const wanted = await (states === undefined
     ? firstFrom(from, seen.view.tasks.total, limit)
-    : firstInStates(context.deps, seen, { states, from, limit }));
+    : inTurn(context, seen, () => firstInStates(context.deps, seen, { states, from, limit })));
   const items = await readTasks(context.deps, seen, wanted.indices);
   return {
     // Some may have changed since their states were read.
@@ -46,12 +47,13 @@ async function firstInStates(
 ): Promise<WantedTasks> {
   const read = await readStates(deps, seen);
   const indices: number[] = [];
-  for (let index = from; index < read.codes.length; index += 1) {
-    if (!states.includes(stateAt(read, index))) continue;
-    if (indices.length === limit) return { indices, hasMore: true };
-    indices.push(index);
-  }
-  return { indices, hasMore: false };
+  let hasMore = false;
+  await inParts(Math.max(0, read.codes.length - from), (at) => {
+    if (hasMore || !states.includes(stateAt(read, from + at))) return;
+    hasMore = indices.length === limit;
+    if (!hasMore) indices.push(from + at);
+  });
+  return { indices, hasMore };
 }
 
 async function readTasks(deps: Deps, seen: Viewed<JobView>, indices: number[]): Promise<Task[]> {

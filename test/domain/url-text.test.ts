@@ -54,3 +54,10 @@ it.each([
 ])('a secret may be in the URL of %s: %s', (requirement, may) => {
   expect(mayHoldSecretUrl(requirement)).toBe(may);
 });
+
+it.each(['a', 'git+', 'a:/', '"', '.'])('a text of 400,000 characters without a blank is read: %s', (part) => {
+  const text = `https://host/${part.repeat(400_000 / part.length)}`;
+  expect(withoutUrlSecrets(text)).toMatch(/^https:/);
+  expect(withoutUrlSecrets(text.slice('https://host/'.length)).length).toBeGreaterThan(0);
+  expect(mayHoldSecretUrl(text)).toBe(true);
+});

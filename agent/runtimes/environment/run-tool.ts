@@ -92,5 +92,15 @@ function explain(cause: unknown, timeoutMs: number): string {
   const wasKilled = 'killed' in cause && cause.killed === true;
   const timeout = wasKilled ? `It was ended after ${Math.round(timeoutMs / 1000)} s. ` : '';
   // Before it is cut: a half of a URL could not be recognised. The end of a long text: programs say last why they gave up.
-  return `${timeout}${stderr === '' ? withoutUrlSecrets(cause.message) : withoutUrlSecrets(stderr).slice(-2_000)}`;
+  const said = stderr === '' ? withoutUrlSecrets(cause.message) : withoutUrlSecrets(endOf(stderr)).slice(-2_000);
+  return `${timeout}${said}`;
 }
+
+/** From the beginning of a word: what is left of one may be a half of a URL. */
+function endOf(text: string): string {
+  const end = text.slice(-maxReadChars);
+  return end.length === text.length ? end : end.slice(end.search(/\s|$/));
+}
+
+/** Of up to 64 MiB. */
+const maxReadChars = 200_000;
