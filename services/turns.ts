@@ -1,6 +1,6 @@
 // Work with all tasks of a large job keeps the event loop busy for tens of milliseconds. Such requests take turns: one at a time in this
 // process, the callers that wait one after the other, and with breaks in which all other requests are served.
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as pause } from 'node:timers/promises';
 
 import { RopewalkError } from '../domain/errors.ts';
 
@@ -53,7 +53,7 @@ export const tasksAtOnce = 20_000;
 /** All indices below `count`, with a break between the parts. */
 export async function inParts(count: number, each: (index: number) => void): Promise<void> {
   for (let from = 0; from < count; from += tasksAtOnce) {
-    if (from > 0) await breathe();
+    if (from > 0) await pause();
     const to = Math.min(count, from + tasksAtOnce);
     for (let index = from; index < to; index += 1) each(index);
   }

@@ -160,7 +160,7 @@ def test_a_server_that_sends_a_repository_runs_no_program_here(jupyter: JupyterS
     here.sync.settle()
     assert "config" in here.contents()
     assert not {"HEAD", "ran"} & here.contents().keys()
-    # Whoever runs git there later is safe too.
+    # git is safe there later, too.
     subprocess.run(["git", "-C", str(here.root), "status"], capture_output=True, timeout=60)
     assert not (here.root / "ran").exists()
 

@@ -50,14 +50,14 @@ it.each(['at', 'task-states', 'tasks?state=done&limit=10'])('leave the others th
   const tasks = 10 * tasksAtOnce;
   const number = await api.submit({ ntasks: tasks });
   let breaks = 0;
-  let isOver = false;
+  let hasEnded = false;
   const count = (): void => {
     breaks += 1;
-    if (!isOver) setImmediate(count);
+    if (!hasEnded) setImmediate(count);
   };
   setImmediate(count);
   const answer = await api.call('GET', `/v1/jobs/${number}/${path}`);
-  isOver = true;
+  hasEnded = true;
   expect(answer.status).toBe(200);
   expect(breaks).toBeGreaterThanOrEqual(tasks / tasksAtOnce);
   const many = await Promise.all(
