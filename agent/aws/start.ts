@@ -8,6 +8,7 @@ import { createLogShipper } from '../logs/log-shipper.ts';
 import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';
 import { createMetadata } from './metadata.ts';
 import { watchNotices } from './notices.ts';
+import { createEcrLogin } from './registry.ts';
 
 /** Less than systemd allows a service that it stops, and than the time that a notice leaves. */
 const flushMs = 8_000;
@@ -23,6 +24,8 @@ export async function startOnEc2({ directory, environment, logs, log, signal }: 
   });
   const endpoint =
     environment['AWS_ENDPOINT_URL_LOGS'] ?? environment['AWS_ENDPOINT_URL'] ?? defaultLogsEndpoint(region);
+  const ecrEndpoint = environment['AWS_ENDPOINT_URL_ECR'] ?? environment['AWS_ENDPOINT_URL'] ?? null;
+  const credentials = createRoleCredentials(metadata);
   const { workspace, cluster } = boot.owner;
   const shipper = createLogShipper({
     api: createLogsApi({
@@ -30,7 +33,7 @@ export async function startOnEc2({ directory, environment, logs, log, signal }: 
       region,
       group: logGroupOf(workspace),
       stream: logStreamOf(cluster, id),
-      credentials: createRoleCredentials(metadata),
+      credentials,
     }),
     // Also among what is sent, later: it explains the gap.
     onTrouble: log.write,
@@ -40,6 +43,7 @@ export async function startOnEc2({ directory, environment, logs, log, signal }: 
     instance: id,
     boot,
     watchNotices: (onNotice) => void watchNotices({ metadata, signal, onNotice, onTrouble: log.write }),
+    registryLogin: createEcrLogin(credentials, ecrEndpoint),
     flush: () => shipper.close(flushMs),
   };
 }

@@ -1,28 +1,21 @@
 // The one call of Cloud Logging that an agent makes, with the token of its service account. An entry's insert id is the number of
 // its line, so that Google drops a line that is sent twice.
-import { z } from 'zod';
-
 import { gceLog } from '../../domain/cloud-names.ts';
 import type { LogEvent } from '../logs/log-queue.ts';
 import type { LogsApi, PutOutcome } from '../logs/logs-api.ts';
 import type { GceInstance } from './instance.ts';
-import type { Metadata } from './metadata.ts';
+import type { AccessToken } from './access-token.ts';
 
 export interface LogsApiInput {
   endpoint: string;
   instance: GceInstance;
-  metadata: Metadata;
+  token: AccessToken;
 }
 
 export const defaultLogsEndpoint = 'https://logging.googleapis.com';
 
 const attemptTimeoutMs = 10_000;
-const tokenAnswer = z.object({ access_token: z.string(), expires_in: z.number() });
-/** The metadata server has a new token well before the old one expires. */
-const renewBeforeMs = 5 * 60_000;
-
-export function createLogsApi({ endpoint, instance, metadata }: LogsApiInput): LogsApi {
-  const token = createToken(metadata);
+export function createLogsApi({ endpoint, instance, token }: LogsApiInput): LogsApi {
   const { name, numericId, zone, project, boot } = instance;
   const common = {
     logName: `projects/${project}/logs/${gceLog.name}`,
@@ -63,19 +56,4 @@ export function createLogsApi({ endpoint, instance, metadata }: LogsApiInput): L
 function entryOf({ timestamp, message }: LogEvent, name: string): object {
   const jsonPayload: { n?: unknown } = JSON.parse(message);
   return { insertId: `${name}-${String(jsonPayload.n)}`, timestamp: new Date(timestamp).toISOString(), jsonPayload };
-}
-
-function createToken(metadata: Metadata): { get(): Promise<string | null>; forget(): void } {
-  let known: { text: string; untilMs: number } | null = null;
-  return {
-    get: async () => {
-      if (known !== null && performance.now() < known.untilMs) return known.text;
-      const text = await metadata.read('instance/service-accounts/default/token');
-      if (text === null) return null;
-      const { access_token: accessToken, expires_in: seconds } = tokenAnswer.parse(JSON.parse(text));
-      known = { text: accessToken, untilMs: performance.now() + seconds * 1_000 - renewBeforeMs };
-      return accessToken;
-    },
-    forget: () => (known = null),
-  };
 }

@@ -2,10 +2,12 @@
 // waits for the notice of a preemption.
 import type { Start, StartInput } from '../lifecycle/start-input.ts';
 import { createLogShipper } from '../logs/log-shipper.ts';
+import { createAccessToken } from './access-token.ts';
 import { readGceInstance } from './instance.ts';
 import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';
 import { createMetadata } from './metadata.ts';
 import { watchPreemption } from './notices.ts';
+import { createArtifactRegistryLogin } from './registry.ts';
 
 /** Less than the 30 s that a notice leaves, and than systemd allows a service that it stops. */
 const flushMs = 8_000;
@@ -20,8 +22,9 @@ export async function startOnGce({ directory, environment, logs, log, signal }: 
     isEmulated: emulated !== null,
   });
   const endpoint = environment['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING'] ?? defaultLogsEndpoint;
+  const token = createAccessToken(metadata);
   const shipper = createLogShipper({
-    api: createLogsApi({ endpoint, instance, metadata }),
+    api: createLogsApi({ endpoint, instance, token }),
     // Also among what is sent, later: it explains the gap.
     onTrouble: log.write,
   });
@@ -30,6 +33,7 @@ export async function startOnGce({ directory, environment, logs, log, signal }: 
     instance: instance.name,
     boot: instance.boot,
     watchNotices: (onNotice) => void watchPreemption({ metadata, signal, onNotice, onTrouble: log.write }),
+    registryLogin: createArtifactRegistryLogin(token),
     flush: () => shipper.close(flushMs),
   };
 }

@@ -3,6 +3,7 @@ import type { Boot } from './boot.ts';
 import type { Log } from '../logs/log.ts';
 import type { Logs } from '../logs/logs.ts';
 import type { TaskUser } from '../processes/task-user.ts';
+import type { RegistryLogin } from '../runtimes/container/registry-login.ts';
 
 /** What the cloud says will happen to this instance: its end at that time, or a risk of it since then. */
 export interface Notice {
@@ -25,6 +26,8 @@ export interface AgentInput {
   user: TaskUser | null;
   /** Calls back when the cloud is about to take this instance, until the agent stops; absent where no cloud does. */
   watchNotices?: (onNotice: (notice: Notice) => void) => void;
+  /** To registries of the instance's own cloud; absent where there is none. */
+  registryLogin?: RegistryLogin;
   /** Aborted with a stop order by signals, tombstones and answers alike. */
   stopping: AbortController;
 }

@@ -4,7 +4,7 @@ import type { Logs } from '../logs/logs.ts';
 import type { Boot } from './boot.ts';
 import type { AgentInput } from './input.ts';
 
-export interface Start extends Pick<AgentInput, 'instance' | 'boot' | 'watchNotices'> {
+export interface Start extends Pick<AgentInput, 'instance' | 'boot' | 'watchNotices' | 'registryLogin'> {
   boot: Boot;
   /** Sends what is not sent yet, for a few seconds at most. */
   flush: () => Promise<void>;

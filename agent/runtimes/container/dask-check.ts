@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 
 import { freshPath, handOver } from '../../processes/hand-over.ts';
-import type { PrepareInput } from '../environment/prepare.ts';
+import type { ContainerInput } from './input.ts';
 import type { Runtime } from '../runtime.ts';
 
 const program = [
@@ -18,7 +18,7 @@ echo "there is no python on its PATH" >&2
 exit 1`;
 
 /** The path of Python in the image. Rejects with a reason for people. */
-export async function findDask(runtime: Runtime, image: string, input: PrepareInput): Promise<string> {
+export async function findDask(runtime: Runtime, image: string, input: ContainerInput): Promise<string> {
   const { directory, log, stopping, user } = input;
   const cwd = freshPath(directory, 'image-check');
   await mkdir(cwd, { mode: 0o700 });

@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import type { PrepareInput } from '../environment/prepare.ts';
+import type { ContainerInput } from './input.ts';
 import { findEngine, type Engine } from './engine.ts';
 
 const installTimeoutMs = 10 * 60_000;
 
 /** Rejects with a reason for people. */
-export async function installEngine(input: PrepareInput): Promise<Engine> {
+export async function installEngine(input: ContainerInput): Promise<Engine> {
   const { boot, environment, log, stopping } = input;
   // A machine that the agent may power off is its own.
   if (boot.powerOff === null || process.getuid?.() !== 0) throw missing('');

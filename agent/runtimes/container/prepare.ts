@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ContainerSpec } from '../../../schema/container.ts';
 import { freshPath, makePassable, writeFor } from '../../processes/hand-over.ts';
-import type { PrepareInput } from '../environment/prepare.ts';
+import type { ContainerInput } from './input.ts';
 import type { Runtime } from '../runtime.ts';
 import { findDask } from './dask-check.ts';
 import { findEngine, runEngine, type Engine } from './engine.ts';
 import { installEngine } from './install.ts';
 import { recordEngine, removeContainers } from './containers.ts';
+import type { RegistryLogins } from './registry-login.ts';
 import { containerRuntime } from './runtime.ts';
 
 const pullAttempts = 3;
@@ -19,7 +20,7 @@ const pullAgainAfterMs = 2_000;
 const pullTimeoutMs = 30 * 60_000;
 
 /** Rejects with a reason for people, or with the reason for which the agent is stopped. */
-export async function prepareContainer(spec: ContainerSpec, input: PrepareInput): Promise<Runtime> {
+export async function prepareContainer(spec: ContainerSpec, input: ContainerInput): Promise<Runtime> {
   const { instance, directory, log, onStage, stopping, user } = input;
   const { signal } = stopping;
   onStage?.('tools');
@@ -46,13 +47,15 @@ export async function prepareContainer(spec: ContainerSpec, input: PrepareInput)
   return containerRuntime({ ...place, python: await findDask(runtime, spec.image, input) });
 }
 
-async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, input: PrepareInput): Promise<void> {
+async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, input: ContainerInput): Promise<void> {
   const { directory, log, stopping } = input;
   const { signal } = stopping;
+  const own = await ownLogin(image, input);
+  const auths = { ...own.logins, ...registryAuth };
   const login = await makePassable(engine.user, freshPath(directory, 'registry'));
   try {
-    await writeFor(engine.user, join(login, 'config.json'), JSON.stringify({ auths: registryAuth }));
-    const hasAuth = Object.keys(registryAuth).length > 0;
+    await writeFor(engine.user, join(login, 'config.json'), JSON.stringify({ auths }));
+    const hasAuth = Object.keys(auths).length > 0;
     const words = {
       podman: ['pull', '--quiet', ...(hasAuth ? ['--authfile', join(login, 'config.json')] : []), image],
       docker: [...(hasAuth ? ['--config', login] : []), 'pull', '--quiet', image],
@@ -60,7 +63,8 @@ async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, inpu
     for (let attempt = 1; ; attempt += 1) {
       const pulled = await runEngine(engine, words[engine.kind], pullTimeoutMs, signal);
       if (pulled.ok) return;
-      if (isFinal.test(pulled.said) || attempt === pullAttempts) throw notPulled(engine, image, pulled.said);
+      if (isFinal.test(pulled.said) || attempt === pullAttempts)
+        throw notPulled(engine, image, pulled.said, own.missing);
       log.write(`The image ${image} could not be pulled; trying again: ${pulled.said}`);
       await sleep(pullAgainAfterMs * attempt, undefined, { signal });
     }
@@ -72,11 +76,27 @@ async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, inpu
 /** What a registry says of an image that it does not have, or not for us. */
 const isFinal = /manifest unknown|not found|denied|unauthorized|authentication required|invalid reference|short-name/i;
 
-const notPulled = (engine: Engine, image: string, said: string): Error =>
-  new Error(
-    `The image ${image} could not be pulled: ${engine.kind} says: ${said}. Check its name; a private registry needs ` +
-      'credentials (--registry-auth, registry_auth).',
+function notPulled(engine: Engine, image: string, said: string, missing: string | null): Error {
+  const about = `The image ${image} could not be pulled: ${engine.kind} says: ${said}.`;
+  const credentials = 'a private registry needs credentials (--registry-auth, registry_auth).';
+  return new Error(
+    missing === null ? `${about} Check its name; ${credentials}` : `${about} No login to the registry: ${missing}.`,
   );
+}
+
+/** What the caller gives for the same registry counts: an instance without a login to it is no failure yet. */
+async function ownLogin(
+  image: string,
+  { registryLogin, log }: ContainerInput,
+): Promise<{ logins: RegistryLogins; missing: string | null }> {
+  try {
+    return { logins: (await registryLogin?.(image)) ?? {}, missing: null };
+  } catch (error) {
+    const missing = error instanceof Error ? error.message : String(error);
+    log.write(`No login to the registry of ${image}: ${missing}.`);
+    return { logins: {}, missing };
+  }
+}
 
 /** podman's is a package of its own, and --init fails without it; docker brings one. Without it TERM ends fewer programs. */
 async function hasInit({ kind }: Engine): Promise<boolean> {

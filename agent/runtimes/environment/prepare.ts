@@ -18,7 +18,7 @@ import { environmentRuntime } from './runtime.ts';
 
 export interface PrepareInput extends Pick<
   AgentInput,
-  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping' | 'user'
+  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping' | 'user' | 'registryLogin'
 > {
   onStage?: (name: StageName) => void;
   fetchPackageFile: FetchPackageFile;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createLogsApi } from '../../../agent/aws/logs-api.ts';
+import { createEcrLogin } from '../../../agent/aws/registry.ts';
 import { logGroupOf, logStreamOf } from '../../../domain/cloud-names.ts';
 import { createAwsProvider } from '../../../providers/aws/provider.ts';
 import type { LogLine, Offer, Provider } from '../../../providers/provider.ts';
@@ -98,6 +99,14 @@ it('reads what EC2 sells: types, zones, prices', async () => {
   expect(new Set(offers.filter(({ market }) => market === 'spot').map(({ pricePerHour }) => pricePerHour))).toEqual(
     new Set([0.00001]),
   );
+});
+
+it('gives an agent a login to ECR', async () => {
+  const role = { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' };
+  const login = createEcrLogin({ get: async () => role, forget: () => undefined }, moto.url);
+  const host = '123456789012.dkr.ecr.us-east-1.amazonaws.com';
+  const found = await login(`${host}/team/tool:1`);
+  expect(Buffer.from(found?.[host]?.auth ?? '', 'base64').toString()).toMatch(/^AWS:.+/);
 });
 
 it("reads the lines that an agent's own small client has written", async () => {
