@@ -2,6 +2,7 @@
 // a second run continues with what is missing. It uses no database, no Temporal and no API.
 import { join } from 'node:path';
 
+import { parseRange } from '../domain/cluster/capacity/ingress-rules.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import type { ProviderSetup, QuotaReport, SetupInput, SetupPlan, SetupStep } from '../providers/manifest.ts';
 import { manifests } from '../providers/manifests.ts';
@@ -105,10 +106,23 @@ async function inputOf(options: SetupOptions, settingsPath: string): Promise<Set
     throw new RopewalkError({ code: 'VALIDATION', message: 'Subnets need a network.', hint });
   }
   return {
-    ...{ env, name, regions, clientRanges, controlPlaneRole, project, bucket, settingsPath },
+    ...{ env, name, regions, controlPlaneRole, project, bucket, settingsPath },
+    clientRanges: clientRanges?.map(rangeOf) ?? null,
     deploymentId: options.deployment ?? (await loadHost(home)).deploymentId,
     network: network === null ? null : { id: network, subnets },
   };
+}
+
+/** As firewalls store it: a cloud that shows another text than it was given would have its rule revoked by the next run. */
+function rangeOf(text: string): string {
+  const range = parseRange(text);
+  if (range !== null) return range;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'clientRange',
+    message: `--client-range ${text} is not an address or a range of addresses.`,
+    hint: 'Write it as 203.0.113.0/24 or 2001:db8::/32.',
+  });
 }
 
 const past: Record<SetupStep['action'], string> = {

@@ -10,6 +10,8 @@ export interface KnownError {
   text: string;
 }
 
+const expired = 'The credentials of the control plane have expired: renew them.';
+
 const table: Record<string, KnownError> = {
   InsufficientInstanceCapacity: offer('No capacity: AWS has none for this instance type in this zone now.'),
   UnfulfillableCapacity: offer('No capacity: AWS cannot fulfil this request now.'),
@@ -62,8 +64,18 @@ const table: Record<string, KnownError> = {
   AccessDeniedException: account('AWS denied this: the role of the control plane lacks a permission.'),
   InvalidClientTokenId: account('AWS does not know the access key of the control plane.'),
   SignatureDoesNotMatch: account('The secret key of the control plane is wrong.'),
-  ExpiredToken: account('The credentials of the control plane have expired.'),
-  RequestExpired: account('The request was too old for AWS: check the clock of this machine.'),
+  ExpiredToken: account(expired),
+  ExpiredTokenException: account(expired),
+  // EC2 says so of a session that has ended too.
+  RequestExpired: account(
+    'The credentials of the control plane have expired: renew them. Or the clock of this machine is wrong.',
+  ),
+  UnrecognizedClientException: account('AWS does not know the access key of the control plane.'),
+  InvalidSignatureException: account('The secret key of the control plane is wrong, or the clock of this machine.'),
+  IncompleteSignature: account('AWS did not accept the credentials of the control plane.'),
+  MissingAuthenticationToken: account('AWS got no credentials of the control plane.'),
+  MissingAuthenticationTokenException: account('AWS got no credentials of the control plane.'),
+  TagPolicyViolation: account('A tag policy of the organization forbids these tags.'),
   OptInRequired: account('The account is not signed up for this service or region.'),
   Blocked: account('AWS has blocked launches by this account.'),
   PendingVerification: account('AWS is still verifying this account, which takes up to four hours.'),
@@ -82,6 +94,19 @@ const table: Record<string, KnownError> = {
   InvalidInstanceType: request('AWS does not know this instance type.'),
   InvalidBlockDeviceMapping: request('AWS refused the requested disk.'),
   'InvalidUserData.Malformed': request('The user data is larger than AWS allows (16 KiB).'),
+  InvalidFleetConfig: request('AWS refused the fleet of the request.'),
+  InvalidFleetConfiguration: request('AWS refused the fleet of the request.'),
+  TagLimitExceeded: request('A resource is limited to 50 tags, of which Ropewalk needs six: give fewer.'),
+  'InvalidTagKey.Malformed': request('AWS refused the key of a tag.'),
+  RulesPerSecurityGroupLimitExceeded: request(
+    'The ingress rules are more than a security group can have: give larger ranges.',
+  ),
+  'InvalidPermission.Malformed': request('AWS refused an ingress rule.'),
+  'InvalidVpcID.NotFound': request('The network of the configuration does not exist in this region.'),
+  'InvalidGroupId.Malformed': request('The id of a security group in the configuration is not valid.'),
+  'InvalidSubnetID.Malformed': request('The id of a subnet in the configuration is not valid.'),
+  'InvalidLaunchTemplateId.VersionNotFound': cloud('The launch template does not exist (yet).'),
+  ParameterNotFound: request('AWS Systems Manager has no such image parameter in this region: see gpuImage.'),
   'InvalidLaunchTemplateName.NotFoundException': cloud('The launch template does not exist (yet).'),
   'InvalidLaunchTemplateId.NotFound': cloud('The launch template does not exist (yet).'),
   // The template of an attempt that gave nothing is deleted with its exclusions, and another process excludes other pools.

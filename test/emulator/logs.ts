@@ -28,21 +28,28 @@ const maxEvents = 10_000;
 const perEvent = 26;
 const maxAgeMs = 14 * 86_400_000;
 const maxAheadMs = 2 * 3_600_000;
+const maxSpanMs = 24 * 3_600_000;
+const retentions = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 const handlers: Record<string, Handler> = {
   CreateLogGroup(region, body) {
     const name = body.logGroupName;
+    if (!/^[.\-_/#A-Za-z0-9]{1,512}$/.test(name)) throw invalid(`The log group name ${name} is not valid.`);
     if (region.logGroups.has(name)) throw exists('The specified log group already exists');
     region.logGroups.set(name, { retentionDays: null, streams: new Map() });
     return {};
   },
   PutRetentionPolicy(region, body) {
+    if (!retentions.includes(body.retentionInDays ?? 0)) throw invalid('retentionInDays is not a valid value.');
     groupOf(region, body).retentionDays = body.retentionInDays ?? null;
     return {};
   },
   CreateLogStream(region, body) {
     const { streams } = groupOf(region, body);
     const name = body.logStreamName;
+    if (!/^[^:*]{1,512}$/.test(name)) throw invalid(`The log stream name ${name} is not valid.`);
     if (streams.has(name)) throw exists('The specified log stream already exists');
     streams.set(name, []);
     return {};
@@ -65,11 +72,19 @@ const handlers: Record<string, Handler> = {
     const events = body.logEvents;
     check(events);
     const tooOld = events.filter(({ timestamp }) => timestamp < nowMs - maxAgeMs).length;
+    const tooNew = events.findIndex(({ timestamp }) => timestamp > nowMs + maxAheadMs);
     const good = events.filter(({ timestamp }) => timestamp >= nowMs - maxAgeMs && timestamp <= nowMs + maxAheadMs);
     stream.push(...good.map((event) => ({ ...event, eventId: hexId('event'), ingestionTime: nowMs })));
     return {
       nextSequenceToken: 'ignored',
-      ...(tooOld === 0 ? {} : { rejectedLogEventsInfo: { tooOldLogEventEndIndex: tooOld } }),
+      ...(tooOld === 0 && tooNew === -1
+        ? {}
+        : {
+            rejectedLogEventsInfo: {
+              ...(tooOld === 0 ? {} : { tooOldLogEventEndIndex: tooOld }),
+              ...(tooNew === -1 ? {} : { tooNewLogEventStartIndex: tooNew }),
+            },
+          }),
     };
   },
   GetLogEvents(region, body) {
@@ -129,10 +144,14 @@ function check(events: { timestamp: number; message: string }[]): void {
   if (bytes > maxBytes) throw invalid('Upload too large');
   const inOrder = events.every((event, at) => at === 0 || event.timestamp >= (events[at - 1]?.timestamp ?? 0));
   if (!inOrder) throw invalid('Log events in a single PutLogEvents request must be in chronological order.');
+  if ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0) > maxSpanMs)
+    throw invalid('The batch of log events in a single PutLogEvents request cannot span more than 24 hours.');
   if (events.some(({ message }) => message.length === 0)) throw invalid('Log event message must not be empty.');
 }
 
-function checkRange({ startTime, endTime, limit, logStreamNames, logStreamNamePrefix }: Body): void {
+function checkRange({ startTime, endTime, limit, logStreamNames, logStreamNamePrefix, nextToken = '0' }: Body): void {
+  if (!/^([bf]\/)?\d+$/.test(nextToken)) throw invalid('The specified nextToken is invalid.');
+  if (startTime < 0) throw invalid('startTime must be at least 0.');
   if (endTime <= startTime) throw invalid('End time must be after start time.');
   if (limit < 1 || limit > maxEvents) throw invalid(`limit must be between 1 and ${maxEvents}.`);
   if (logStreamNames !== undefined && logStreamNamePrefix !== '') {

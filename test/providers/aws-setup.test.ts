@@ -212,6 +212,13 @@ describe('the setup of an AWS account', () => {
       expect.stringContaining('allow tcp 8786 from 2001:db8::/32'),
       expect.stringContaining('revoke tcp 8786 from 203.0.113.0/24'),
     ]);
+    // EC2 clears the bits behind a prefix: the rule of the first run is that of the second.
+    const mine = { ...given, clientRanges: ['198.51.100.7/24', '203.0.113.9'] };
+    expect((await setup(mine)).err).toContain('allow tcp 8786 from 203.0.113.9/32');
+    expect((await setup(mine)).out).toContain('nothing to change');
+    expect((await setup({ ...given, clientRanges: ['300.0.0.0/8'] })).err).toContain(
+      '--client-range 300.0.0.0/8 is not',
+    );
     expect((await setup({ ...given, subnets: ['subnet-other'] })).err).toContain('has no subnet subnet-other');
     const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: '10.9.0.0/16' }));
     expect((await setup({ network: Vpc?.VpcId ?? '' })).err).toContain('has no subnet');

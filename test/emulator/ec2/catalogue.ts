@@ -48,6 +48,9 @@ export const describeInstanceTypes: Operation = (call) => {
 
 /** Every type in every zone, but for GPUs, which the last zone does not have. */
 export const describeInstanceTypeOfferings: Operation = (call) => {
+  const kind = call.params.text('LocationType');
+  if (kind !== null && !['region', 'availability-zone', 'availability-zone-id', 'outpost'].includes(kind))
+    throw new AwsError('InvalidParameterValue', `Value (${kind}) for parameter locationType is invalid.`);
   const places = call.params.text('LocationType') === 'availability-zone' ? call.region.zones : [call.region.name];
   const last = call.region.zones.at(-1);
   const all = places.flatMap((location) =>

@@ -8,7 +8,12 @@ export function checkRequest(action: string, params: Params): void {
   for (const specification of params.at('LaunchTemplateData').items('TagSpecification')) {
     checkTags(specification, ['instance', 'volume', 'network-interface', 'spot-instances-request']);
   }
+  const kinds = params.items('TagSpecification').map((each) => each.text('ResourceType'));
+  if (new Set(kinds).size < kinds.length) throw invalid('The same resource type must not appear multiple times.');
+  if (action === 'TerminateInstances' && params.texts('InstanceId').length === 0)
+    throw new AwsError('InvalidParameterCombination', 'No instances specified');
   const token = params.text('ClientToken');
+  if (token !== null && /[^\x20-\x7e]/.test(token)) throw invalid('The client token must be ASCII.');
   if (token !== null && (token.length === 0 || token.length > maxTokenLength)) {
     throw invalid(
       `Value (${token}) for parameter clientToken is invalid. Expecting at most ${maxTokenLength} characters.`,

@@ -10,7 +10,7 @@ import type { Xml } from '../xml.ts';
 import { readTags } from './call.ts';
 import type { Call, Operation } from './call.ts';
 import { shownReservation } from './instances.ts';
-import { checkFleet } from './fleet-checks.ts';
+import { checkFleet, checkZones } from './fleet-checks.ts';
 import {
   architectureProblem,
   checkLaunchData,
@@ -22,6 +22,9 @@ import {
 
 export const createFleet: Operation = (call) => {
   const { params } = call;
+  if (!['instant', 'request', 'maintain'].includes(params.text('Type') ?? 'maintain')) {
+    throw new AwsError('InvalidParameterValue', `Value (${params.text('Type')}) for parameter type is invalid.`);
+  }
   if (params.text('Type') !== 'instant') {
     throw new AwsError('UnsupportedOperation', 'This emulator has fleets of type instant only.');
   }
@@ -38,6 +41,7 @@ export const createFleet: Operation = (call) => {
     );
   }
   checkFleet(params, market, wanted);
+  checkZones(call.region, params);
   const [config] = params.items('LaunchTemplateConfigs');
   if (config === undefined) throw new AwsError('MissingParameter', 'LaunchTemplateConfigs is missing.');
   const specification = config.at('LaunchTemplateSpecification');

@@ -6,6 +6,7 @@ import type { SecurityGroup } from '../state.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
 import { vpcOf } from './network.ts';
+import { maxRules, readRules } from './rules.ts';
 import type { Call, Operation } from './call.ts';
 
 export const createSecurityGroup: Operation = (call) => {
@@ -15,6 +16,8 @@ export const createSecurityGroup: Operation = (call) => {
   vpcOf(call, vpc);
   checkText('group name', name);
   checkText('group description', description);
+  if (name === 'default')
+    throw new AwsError('InvalidParameterValue', 'Cannot use reserved security group name: default');
   if (name.startsWith('sg-')) throw new AwsError('InvalidParameterValue', `Group names may not be in the format sg-*.`);
   if ([...call.region.groups.values()].some((group) => group.name === name && group.vpc === vpc)) {
     throw new AwsError('InvalidGroup.Duplicate', `The security group '${name}' already exists for VPC '${vpc}'`);
@@ -31,6 +34,12 @@ export const authorizeSecurityGroupIngress: Operation = (call) => {
   const rules = rulesIn(call);
   // One that exists fails the whole call.
   const known = rules.find((rule) => group.rules.includes(rule));
+  if (group.rules.length + rules.length > maxRules) {
+    throw new AwsError(
+      'RulesPerSecurityGroupLimitExceeded',
+      'The maximum number of rules per security group has been reached.',
+    );
+  }
   if (known !== undefined) {
     const [, port, peer] = known.split(' ');
     const what = `peer: ${peer}, TCP, from port: ${port}, to port: ${port}, ALLOW`;
@@ -50,18 +59,7 @@ export const revokeSecurityGroupIngress: Operation = (call) => {
   return { return: true };
 };
 
-function rulesIn(call: Call): string[] {
-  return call.params.items('IpPermissions').flatMap((permission) => {
-    const peers = [
-      ...permission.items('IpRanges').map((range) => range.text('CidrIp')),
-      ...permission.items('Ipv6Ranges').map((range) => range.text('CidrIpv6')),
-      ...permission.items('Groups').map((peer) => groupOf(call, peer.text('GroupId') ?? '').id),
-    ];
-    if (peers.length === 0) throw new AwsError('MissingParameter', 'Either source group or CIDR must be specified.');
-    const [protocol, port] = [permission.text('IpProtocol'), permission.text('FromPort') ?? '-1'];
-    return peers.map((peer) => `${protocol} ${port} ${peer}`);
-  });
-}
+const rulesIn = (call: Call): string[] => readRules(call.params.items('IpPermissions'), (id) => groupOf(call, id).id);
 
 export const deleteSecurityGroup: Operation = (call) => {
   const group = groupOf(call, call.params.text('GroupId') ?? '');

@@ -8,6 +8,7 @@ import type { Market, Region, Template, TemplateData } from '../state.ts';
 import { instanceTypes } from '../types.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
+import { checkLaunchValues } from './launch-checks.ts';
 import type { Call, Operation } from './call.ts';
 
 const userDataLimit = 16_384;
@@ -75,6 +76,7 @@ export function templateOf(region: Region, id: string | null, name: string | nul
 }
 
 export function readLaunchData(params: Params): TemplateData {
+  checkLaunchValues(params);
   const userData = params.text('UserData') ?? '';
   const bytes = Buffer.from(userData, 'base64').length;
   if (bytes > userDataLimit) {
