@@ -9,8 +9,20 @@ export interface ApiError {
   status: number;
 }
 
+/** A change that Google accepted, and whose operation failed. */
+export class OperationFailed extends Error {
+  readonly reason: string;
+  readonly status: number;
+  constructor(reason: string, message: string, status: number) {
+    super(message);
+    this.reason = reason;
+    this.status = status;
+  }
+}
+
 /** Null when Google did not answer: the connection broke, and the outcome is unknown. */
 export function answerOf(error: unknown): ApiError | null {
+  if (error instanceof OperationFailed) return { code: error.reason, message: error.message, status: error.status };
   if (!(error instanceof Error)) return null;
   const status = statusOf(error);
   if (status === null) return null;

@@ -109,11 +109,15 @@ function selectionsOf(types: readonly string[], disk: (machineType: string) => D
   );
 }
 
+/** Google replaces a disk of the instance properties by the selection's of the same device name (GitLab's docker-machine, 173). */
+const bootDevice = 'boot';
+
 function bootDisk(settings: GcpSettings, { request, placement }: RoleInsert, machineType: string): Disk {
   const needsDriver = placement.types.some(hasGpu) && settings.gpuImage !== null;
   return {
     boot: true,
     autoDelete: true,
+    deviceName: bootDevice,
     initializeParams: {
       sourceImage: needsDriver ? settings.gpuImage : settings.images[placement.architecture],
       diskSizeGb: placement.diskGib,

@@ -112,6 +112,8 @@ function byMessage(code: string, message: string): KnownError | null {
   const isQuota = code === 'QUOTA_EXCEEDED' || code === 'quotaExceeded';
   if (isQuota && message.includes('GPUS_ALL_REGIONS'))
     return of('quota', 'The project has reached its quota for GPUs in all regions: raise GPUS_ALL_REGIONS in Quotas.');
+  // Of a call without credentials, and of one without a field.
+  if (code === 'required' && !/login|authenticat|credential/i.test(message)) return invalidRequest;
   if (code === 'forbidden' && /rate limit/i.test(message)) return throttled;
   if (code === 'invalid' && /serviceAccount|service account/i.test(message))
     return of('request', 'The service account of the GCP settings does not exist.');

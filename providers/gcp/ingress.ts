@@ -7,8 +7,11 @@ import { again } from './again.ts';
 import { answerOf, isNotFound } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { ownerName } from './names.ts';
-import { operationIn, waitForGlobal } from './operations.ts';
+import { operationIn, requireSuccess, waitForGlobal } from './operations.ts';
 import type { GcpSettings } from './settings.ts';
+
+/** Reason of the call, and code of its operation. */
+const existing = new Set(['alreadyExists', 'RESOURCE_ALREADY_EXISTS']);
 
 interface Rule {
   name: string;
@@ -35,9 +38,9 @@ export async function ensureRules(
     };
     try {
       const [answer] = await clients.firewalls.insert({ project, firewallResource });
-      await waitForGlobal(clients, operationIn(answer));
+      requireSuccess(await waitForGlobal(clients, operationIn(answer)));
     } catch (error) {
-      if (answerOf(error)?.code !== 'alreadyExists') throw error;
+      if (!existing.has(answerOf(error)?.code ?? '')) throw error;
     }
   }
 }
@@ -95,7 +98,7 @@ function ownerOf(description: string, region: string): Owner | null {
 export async function deleteRule(clients: GcpClients, firewall: string): Promise<void> {
   try {
     const [answer] = await again(() => clients.firewalls.delete({ project: clients.project, firewall }));
-    await waitForGlobal(clients, operationIn(answer));
+    requireSuccess(await waitForGlobal(clients, operationIn(answer)));
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

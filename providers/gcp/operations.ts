@@ -2,6 +2,7 @@
 import type { protos } from '@google-cloud/compute';
 
 import { again } from './again.ts';
+import { OperationFailed } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { isOwnName, lastPart } from './names.ts';
 import type { Owner } from '../provider.ts';
@@ -52,6 +53,13 @@ async function waitFor(
 export function errorOf({ error }: Operation): { code: string; message: string } | null {
   const [first] = error?.errors ?? [];
   return first === undefined ? null : { code: first.code ?? '', message: first.message ?? '' };
+}
+
+/** @throws OperationFailed */
+export function requireSuccess(operation: Operation): void {
+  const error = errorOf(operation);
+  if (error === null) return;
+  throw new OperationFailed(error.code, error.message, operation.httpErrorStatusCode ?? 500);
 }
 
 /** The inserts of a bulkInsert, by instance name. */

@@ -1,12 +1,14 @@
 // Deletes instances and waits for the operations. An instance that lists do not show yet is found by the operation that created it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { RopewalkError } from '../../domain/errors.ts';
 import type { Owner } from '../provider.ts';
 import type { GcpClients } from './clients.ts';
 import { requestDelete } from './delete-instance.ts';
 import { findByNames } from './describe.ts';
 import { isOwnName } from './names.ts';
-import { historyOf, waitForZone } from './operations.ts';
+import { errorOf, historyOf, waitForZone } from './operations.ts';
+import type { Operation } from './operations.ts';
 
 const pollMs = 500;
 /** Deletions under way at once; the API takes 1,500 calls a minute. */
@@ -44,11 +46,19 @@ export async function terminateOwned(
   }
 }
 
+/** @throws RopewalkError for an instance that may still exist: the caller repeats the deletion. */
+function requireDeleted(name: string, operation: Operation): void {
+  const error = errorOf(operation);
+  if (error === null || error.code === 'RESOURCE_NOT_FOUND') return;
+  const message = `Google Cloud did not delete the instance ${name}: ${error.code}: ${error.message}`;
+  throw new RopewalkError({ code: 'UNAVAILABLE', message });
+}
+
 async function remove(clients: GcpClients, zone: string, name: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const operation = await requestDelete(clients, zone, name);
     if (operation === null) return;
-    if (operation !== 'busy') return void (await waitForZone(clients, zone, operation, signal));
+    if (operation !== 'busy') return requireDeleted(name, await waitForZone(clients, zone, operation, signal));
     await sleep(pollMs, undefined, { signal });
   }
 }

@@ -88,6 +88,8 @@ describe('the error table of Compute Engine', () => {
     expect(classify('SOMETHING_NEW', 'hm')).toMatchObject({ scope: 'unknown', known: false });
     expect(classify('QUOTA_EXCEEDED', "Quota 'GPUS_ALL_REGIONS' exceeded.").text).toContain('in all regions');
     expect(classify('forbidden', 'Rate Limit Exceeded').scope).toBe('throttle');
+    expect(classify('required', 'Login Required').scope).toBe('account');
+    expect(classify('required', "Required field 'resource.count' not specified").scope).toBe('request');
     expect(classify('ZONE_RESOURCE_POOL_EXHAUSTED', '').scope).toBe('offer');
   });
 });
@@ -209,6 +211,9 @@ describe('a request of bulkInsert', () => {
       [['n2-standard-2'], 0, 'pd-balanced'],
       [['c4-standard-2'], 1, 'hyperdisk-balanced'],
     ]);
+    // Google replaces the boot disk of the properties by the selection's of the same name.
+    const devices = [both.instanceProperties, ...selections].map((of) => of?.disks?.[0]?.deviceName);
+    expect(devices).toEqual(['boot', 'boot', 'boot']);
   });
 });
 

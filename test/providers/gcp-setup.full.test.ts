@@ -217,4 +217,19 @@ describe('the setup of a Google Cloud project', () => {
       expect(said[at]).toMatch(new RegExp(`^1 [^]*${text}`));
     expect((await quotas(null)).out).toContain('us-central1  CPUS  CPUS: 24 vCPUs');
   });
+
+  // The last: it lets weeks pass.
+  it('restores deleted roles, and after a week says which option gives them other names', async () => {
+    const of = { name: 'rope-late', bucket: null };
+    const setup = (changes: object = {}) => runner.setup({ ...of, ...changes });
+    expect((await setup()).code).toBe(0);
+    expect((await setup({ remove: true })).code).toBe(0);
+    await cloud.emulator.send({ op: 'advance', ms: 6 * 86_400_000 });
+    expect(await setup()).toMatchObject({ code: 0, err: expect.stringContaining('rope_late_instance') });
+    expect((await setup({ remove: true })).code).toBe(0);
+    await cloud.emulator.send({ op: 'advance', ms: 8 * 86_400_000 });
+    const late = await setup();
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining('choose other names with --name')]);
+    expect((await setup({ remove: true })).code).toBe(0);
+  });
 });

@@ -171,6 +171,8 @@ function hintOf(error: unknown): string {
     return 'Link the project to a billing account.';
   if (error instanceof GoogleRefusal && (error.status === 403 || error.status === 401))
     return 'Use an owner of the project, or credentials with the permissions of ops/gcp/set-up.json.';
+  if (isRefusal(error, 'FAILED_PRECONDITION') && /deleted state/.test(error instanceof Error ? error.message : ''))
+    return 'Google keeps the id of a role for 37 days after its deletion, and restores it for 7 of them: choose other names with --name.';
   if (isRefusal(error, 'resourceInUseByAnotherResource'))
     return 'Something still uses it: end clusters first, or run ropewalk destroy --by-tag, then run this command again.';
   return 'Run the same command again: it continues with what is missing.';

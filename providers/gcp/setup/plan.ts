@@ -27,7 +27,7 @@ export interface Found {
   subnets: readonly { region: string; cidr: string }[];
   rules: Record<RuleRole, { ranges: readonly string[] } | null>;
   accounts: readonly AccountRole[];
-  /** A deleted role keeps its id for 37 days, and can be restored. */
+  /** A deleted role keeps its id for 37 days, and can be restored for 7 of them. */
   roles: Record<CustomRole, { permissions: readonly string[]; isDeleted: boolean } | null>;
   hasBucket: boolean;
   bindings: readonly Binding[];

@@ -35,12 +35,14 @@ export function withoutBinding(policy: Policy, { role, member }: Binding): Polic
 /** Null when the resource does not exist. */
 export const readPolicy = (calls: Calls, wanted: Wanted, on: Binding['on']): Promise<Policy | null> => {
   const { project, bucket } = wanted;
-  const options = { options: { requestedPolicyVersion: 3 } };
   switch (on) {
     case 'project':
-      return calls.send('cloudresourcemanager', 'POST', `/v1/projects/${project}:getIamPolicy`, options);
+      return calls.send('cloudresourcemanager', 'POST', `/v1/projects/${project}:getIamPolicy`, {
+        options: { requestedPolicyVersion: 3 },
+      });
     case 'instance account':
-      return orNull(calls.send('iam', 'POST', `${accountPath(wanted)}:getIamPolicy`, options));
+      // This method has no body: its options are in the URL.
+      return orNull(calls.send('iam', 'POST', `${accountPath(wanted)}:getIamPolicy?options.requestedPolicyVersion=3`));
     case 'bucket':
       return orNull(calls.send('storage', 'GET', `/storage/v1/b/${bucket}/iam?optionsRequestedPolicyVersion=3`));
   }

@@ -30,6 +30,11 @@ export const order = z.discriminatedUnion('op', [
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
   }),
   z.object({ op: z.literal('fault'), fault }),
+  z.object({
+    op: z.literal('failOperation'),
+    call: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
   z.object({ op: z.literal('loseAnswers'), action: z.string(), share: z.number().min(0).max(1), seed: z.number() }),
   /** Whether calls are refused beyond Google's request rates. */
   z.object({ op: z.literal('throttle'), on: z.boolean() }),
@@ -102,6 +107,9 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
       return {};
     case 'loseAnswers':
       project.faults.loseAnswers(wanted.action, wanted.share, wanted.seed);
+      return {};
+    case 'failOperation':
+      project.failing.set(wanted.call, wanted.error);
       return {};
     case 'throttle':
       project.faults.throttle(wanted.on);

@@ -19,6 +19,8 @@ export interface Role {
   stage: string;
   includedPermissions: string[];
   deleted: boolean;
+  /** When, by the project's clock. */
+  deletedAtMs?: number;
 }
 
 export interface Iam {

@@ -22,15 +22,37 @@ export interface Subnetwork {
 }
 
 const name = z.string().regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
-const description = z.string().default('');
-const networkBody = z.object({ name, description, autoCreateSubnetworks: z.literal(false) });
+const description = z.string().max(2_048).default('');
+const networkBody = z.strictObject({
+  ...{ name, description, autoCreateSubnetworks: z.literal(false) },
+  routingConfig: z.strictObject({ routingMode: z.enum(['REGIONAL', 'GLOBAL']) }).optional(),
+});
 const cidr = z.string().regex(/^(\d{1,3}\.){3}\d{1,3}\/\d{1,2}$/);
-const subnetBody = z.object({ name, description, network: z.string(), ipCidrRange: cidr });
-const rule = z.object({
-  sourceRanges: z.array(z.string()).default([]),
-  sourceTags: z.array(name).default([]),
-  targetTags: z.array(name).default([]),
-  allowed: z.array(z.object({ IPProtocol: z.string(), ports: z.array(z.string()).default([]) })).min(1),
+const subnetBody = z.strictObject({
+  ...{ name, description, network: z.string(), ipCidrRange: cidr },
+  privateIpGoogleAccess: z.boolean().optional(),
+});
+const rule = z.strictObject({
+  sourceRanges: z
+    .array(z.union([z.cidrv4(), z.cidrv6()]))
+    .max(5_000)
+    .default([]),
+  sourceTags: z.array(name).max(30).default([]),
+  targetTags: z.array(name).max(70).default([]),
+  allowed: z
+    .array(
+      z
+        .strictObject({
+          IPProtocol: z.string().regex(/^(all|tcp|udp|icmp|esp|ah|sctp|ipip|\d{1,3})$/),
+          ports: z.array(z.string()).default([]),
+        })
+        .refine(
+          ({ IPProtocol, ports }) => ports.length === 0 || /^(tcp|udp|sctp)$/.test(IPProtocol),
+          'ports of no port protocol',
+        )
+        .refine(({ ports }) => ports.every(isPortRange), 'no port'),
+    )
+    .min(1),
 });
 const firewallBody = rule.extend({
   name,
@@ -38,6 +60,12 @@ const firewallBody = rule.extend({
   network: z.string(),
   direction: z.literal('INGRESS').default('INGRESS'),
 });
+
+function isPortRange(text: string): boolean {
+  const [from = '', to = from, ...more] = text.split('-');
+  const arePorts = [from, to].every((port) => /^\d{1,5}$/.test(port) && Number(port) <= 65_535);
+  return arePorts && more.length === 0 && Number(from) <= Number(to);
+}
 
 export function insertNetwork(project: EmulatedProject, body: unknown): Operation {
   const wanted = parsed(networkBody, body);
@@ -86,7 +114,8 @@ export function insertSubnetwork(project: EmulatedProject, region: string, body:
 
 function isOverlap(one: string, other: string): boolean {
   const [a, b] = [readRange(one), readRange(other)];
-  if (b === null) throw invalid(`Invalid value for field 'resource.ipCidrRange': '${other}'.`);
+  if (b === null || b.prefix < 4 || b.prefix > 29)
+    throw invalid(`Invalid value for field 'resource.ipCidrRange': '${other}'.`);
   return a !== null && overlaps(a, b);
 }
 
@@ -109,6 +138,8 @@ export function removeSubnetwork(project: EmulatedProject, region: string, of: s
 export function insertFirewall(project: EmulatedProject, body: unknown): Operation {
   const wanted = parsed(firewallBody, body);
   checkRule(wanted);
+  if (!new RegExp(`^(https://[^/]+/compute/v1/)?(projects/${project.id}/)?global/networks/[^/]+$`).test(wanted.network))
+    throw invalid(`Invalid value for field 'resource.network': '${wanted.network}'.`);
   networkNamed(project, lastOf(wanted.network));
   requireFree(project, `global/firewalls/${wanted.name}`, project.firewalls.has(wanted.name));
   const { allowed, direction: _direction, ...rest } = wanted;

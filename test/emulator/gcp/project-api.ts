@@ -3,6 +3,7 @@
 import { GcpError } from './gcp-error.ts';
 import { checkPermissions, invalidArgument } from './iam.ts';
 import type { Policy, Role } from './iam.ts';
+import { checkProjectBody, checkProjectQuery } from './project-bodies.ts';
 import type { EmulatedProject } from './project.ts';
 
 export interface ProjectCall {
@@ -29,8 +30,13 @@ export function projectRoute(
   const operation = /^\/v1\/(operations\/.+)$/.exec(pathname)?.[1];
   if (id === undefined && operation === undefined) return null;
   const route = (service: string, name: string, permission: string, run: () => object, resource = 'project') => ({
-    ...{ service, name, run },
+    ...{ service, name },
     needs: { permission, resource },
+    run: () => {
+      checkProjectQuery(name, query);
+      checkProjectBody(name, body);
+      return run();
+    },
   });
   if (operation !== undefined)
     return route('serviceusage', 'services.operation', 'serviceusage.operations.get', () => ({
@@ -89,28 +95,30 @@ export function projectRoute(
       return route('iam', 'roles.create', 'iam.roles.create', () => {
         const { roleId = '', role = {} }: { roleId?: string; role?: Partial<Role> } = objectIn(body);
         const { title = '', description = '', stage = 'ALPHA', includedPermissions = [] } = role;
-        if (description.length > 300) throw invalidArgument('The role description is longer than 300 characters.');
-        return iam.createRole({ id: roleId, title, description, stage, includedPermissions });
+        return shownRole(project, iam.createRole({ id: roleId, title, description, stage, includedPermissions }));
       });
     case 'GET roles/*':
-      return route('iam', 'roles.get', 'iam.roles.get', () => roleNamed(project, name));
+      return route('iam', 'roles.get', 'iam.roles.get', () => shownRole(project, roleNamed(project, name)));
     case 'PATCH roles/*':
       return route('iam', 'roles.patch', 'iam.roles.update', () => {
         const role = roleNamed(project, name);
         if (role.deleted) throw new GcpError(400, 'FAILED_PRECONDITION', `Role ${name} is deleted.`);
         const { includedPermissions = [] }: Partial<Role> = objectIn(body);
         checkPermissions(includedPermissions);
-        return Object.assign(role, { includedPermissions });
+        return shownRole(project, Object.assign(role, { includedPermissions }));
       });
     case 'DELETE roles/*':
       return route('iam', 'roles.delete', 'iam.roles.delete', () =>
-        Object.assign(roleNamed(project, name), { deleted: true }),
+        shownRole(
+          project,
+          Object.assign(roleNamed(project, name), { deleted: true, deletedAtMs: project.clock.nowMs() }),
+        ),
       );
     case 'POST roles/*:undelete':
       return route('iam', 'roles.undelete', 'iam.roles.undelete', () => {
         const role = roleNamed(project, name);
         if (!role.deleted) throw new GcpError(400, 'FAILED_PRECONDITION', `Role ${name} is not deleted.`);
-        return Object.assign(role, { deleted: false });
+        return shownRole(project, Object.assign(role, { deleted: false }));
       });
     default:
       throw new GcpError(404, 'NOT_FOUND', `The emulator has no ${method} ${pathname}.`);
@@ -137,9 +145,18 @@ function accountNamed({ iam }: EmulatedProject, email: string) {
   return found;
 }
 
-function roleNamed({ iam, id: of }: EmulatedProject, id: string): Role {
+/** A role is named by its project and its id. */
+const shownRole = ({ id: of }: EmulatedProject, { id, deletedAtMs: _deletedAtMs, ...role }: Role): object => ({
+  name: `projects/${of}/roles/${id}`,
+  ...role,
+});
+
+/** How long a deleted role can be restored; its id is taken for a month more (Google's documentation of custom roles). */
+const restorableMs = 7 * 86_400_000;
+
+function roleNamed({ iam, id: of, clock }: EmulatedProject, id: string): Role {
   const found = iam.roles.get(id);
-  if (found === undefined)
+  if (found === undefined || (found.deleted && clock.nowMs() - (found.deletedAtMs ?? 0) > restorableMs))
     throw new GcpError(404, 'NOT_FOUND', `The role named projects/${of}/roles/${id} was not found.`);
   return found;
 }

@@ -48,6 +48,8 @@ export interface EmulatedProject {
   quotas: Map<string, number>;
   /** `machineType/zone/market` -> what an insert there fails with. */
   poolErrors: Map<string, { code: string; message: string }>;
+  /** Call, e.g. `instances.delete` -> the error with which its next operation ends. */
+  failing: Map<string, { code: string; message: string }>;
   muteNext: number;
   onEnd: (instance: Instance, how: 'orderly' | 'crash') => void;
   /** The instance as it is shown now; null when reads answer 404. */
@@ -116,6 +118,7 @@ export function createProject(): EmulatedProject {
     capacity: new Map(),
     quotas: new Map(),
     poolErrors: new Map(),
+    failing: new Map(),
     muteNext: 0,
     onEnd: () => {},
     existing: (zone, nameOrId) =>

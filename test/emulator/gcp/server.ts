@@ -9,6 +9,7 @@ import type { MachineOptions } from '../machines.ts';
 import { controlPlaneToken } from './access.ts';
 import { routeOf } from './api.ts';
 import { obey } from './control.ts';
+import { failedOperation } from './failures.ts';
 import { errorBody, GcpError, serviceDisabled } from './gcp-error.ts';
 import { createSigner } from './identity.ts';
 import { createLogging } from './logging.ts';
@@ -113,7 +114,8 @@ function routed(
   if (id !== project.id)
     throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${id}'`);
   const route = routeOf(project, { method, path, query, body });
-  return { ...route, needs: needsOf(route.name, body, project.id) };
+  const run = () => failedOperation(project, route.name, path) ?? route.run();
+  return { ...route, run, needs: needsOf(route.name, body, project.id) };
 }
 
 /** Which API a path is of; null for those that cannot be turned off here. */
