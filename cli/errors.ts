@@ -1,5 +1,11 @@
 // Errors of commands: the message, how to fix it, the request's id, and the exit code.
-import { ClusterFailedError, ClusterTimeoutError, RopewalkApiError, ValidationError } from '../sdk/client.ts';
+import {
+  ClusterFailedError,
+  ClusterTimeoutError,
+  ConfigurationError,
+  RopewalkApiError,
+  ValidationError,
+} from '../sdk/client.ts';
 import type { Output } from './output.ts';
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -52,6 +58,11 @@ export function reportError(error: unknown, output: Output): number {
       number === undefined ? undefined : `See ropewalk cluster get ${number} and ropewalk cluster logs ${number}.`;
     output.err(lines(error.message, where));
     return exitCodes.failed;
+  }
+  // Nothing was sent.
+  if (error instanceof ConfigurationError) {
+    output.err(lines(error.message));
+    return exitCodes.usage;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   output.err(lines(text, 'This is a bug in ropewalk: please report it with the lines above.'));

@@ -1,6 +1,6 @@
 // The comments at the top of a script that say how to run it: `# ROPEWALK ntasks 10`, or `# COILED ntasks 10`.
 // This file only reads; what an option means, and whether it exists, is domain/job/settings.ts.
-import { describeSlurmLines } from './slurm-lines.ts';
+import { describeSlurmLines, describeSlurmVariables } from './slurm-lines.ts';
 
 export interface HeaderOption {
   /** Lower case with dashes, aliases resolved: `n_tasks` and `--n-tasks` are `ntasks`, `-N` is `max-workers`. */
@@ -22,8 +22,8 @@ export interface BatchHeader {
   options: HeaderOption[];
   /** Lines that look like a header but were not read as one. */
   problems: HeaderProblem[];
-  /** Which `#SBATCH` lines were not read; absent when there is none. */
-  slurm?: string;
+  /** Which `#SBATCH` lines were not read, and which variables of Slurm are not set; absent when there is none. */
+  slurm?: string[];
   /** The script as the command names it. */
   file?: string;
 }
@@ -55,8 +55,9 @@ export function parseBatchHeader(text: string): BatchHeader {
       options.push({ name: canonicalName(option[1] ?? ''), value: unquote(option[2] ?? ''), line, column });
     }
   }
-  const slurm = describeSlurmLines(lines.slice(0, maxHeaderLine), new Set(options.map(({ name }) => name)));
-  return { options, problems, ...(slurm === null ? {} : { slurm }) };
+  const unread = describeSlurmLines(lines.slice(0, maxHeaderLine), new Set(options.map(({ name }) => name)));
+  const slurm = [unread, describeSlurmVariables(lines)].filter((each) => each !== null);
+  return { options, problems, ...(slurm.length === 0 ? {} : { slurm }) };
 }
 
 // `[^]*` takes the rest of any line at once; `.*` stops at U+2028, and then takes quadratic time to fail.

@@ -1,4 +1,5 @@
-// `#SBATCH` lines at the top of a script. Ropewalk does not read them; a warning names the option that does the same.
+// What a script has of Slurm: `#SBATCH` lines at its top, which Ropewalk does not read, and variables that only Slurm sets. Warnings
+// name the options and variables that do the same.
 
 /** Nothing of a value is repeated, which may be a secret, but for those of --array: both read the same lists. */
 const equivalents = new Map([
@@ -19,7 +20,35 @@ const equivalents = new Map([
   ['d', 'after-ok'],
 ]);
 
+const variables = new Map([
+  ['SLURM_ARRAY_TASK_ID', 'ROPEWALK_BATCH_TASK_ID'],
+  ['SLURM_ARRAY_TASK_COUNT', 'ROPEWALK_BATCH_TASK_COUNT'],
+  ['SLURM_ARRAY_JOB_ID', 'ROPEWALK_CLUSTER_ID'],
+  ['SLURM_JOB_ID', 'ROPEWALK_CLUSTER_ID'],
+  ['SLURM_JOB_NAME', 'ROPEWALK_CLUSTER_NAME'],
+]);
+
 const maxNamed = 10;
+
+/**
+ * Such a variable is empty here, and the task would go on with nothing. A script that knows Ropewalk's variables of a task is made for
+ * both. One sentence without its full stop; null when there is none.
+ */
+export function describeSlurmVariables(lines: readonly string[]): string | null {
+  if (lines.some((content) => ownVariable.test(content))) return null;
+  const found = new Map<string, string>();
+  for (const [index, content] of lines.entries()) {
+    if (content.trimStart().startsWith('#')) continue;
+    for (const [, name = ''] of content.matchAll(slurmVariable)) {
+      const same = variables.get(name);
+      if (same !== undefined && !found.has(name)) found.set(name, `${name} (line ${index + 1}: read ${same})`);
+    }
+  }
+  return found.size === 0 ? null : `Slurm's variables are not set: ${[...found.values()].join(', ')}`;
+}
+
+const ownVariable = /\b(?:ROPEWALK|COILED)_(?:BATCH|ARRAY)_TASK_/;
+const slurmVariable = /\b(SLURM_[A-Z_]{1,40})\b(?!=)/g;
 
 /** One sentence without its full stop; null for a script without such lines. `written`: options of its own header. */
 export function describeSlurmLines(lines: readonly string[], written: ReadonlySet<string>): string | null {

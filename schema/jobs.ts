@@ -128,7 +128,9 @@ export type CancelTasks = z.infer<typeof cancelTasks>;
 export const retryJob = z.strictObject({
   /** Memory of each instance: a factor of what the job had, e.g. `2x`, or a size. */
   memory: z.string().max(50).optional(),
-  /** Also while another job that runs the same failed tasks is open. */
+  /** Also the tasks that a user cancelled. */
+  cancelled: z.boolean().optional(),
+  /** Also while another job that runs the same tasks is open. */
   again: z.boolean().optional(),
 });
 export type RetryJob = z.input<typeof retryJob>;

@@ -66,8 +66,9 @@ export interface JobsApi {
   /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
   /**
-   * Runs the failed tasks of an ended job again, as a new job with the same ids; `memory` is a size, or a factor such as `2x`. Throws
-   * ConflictError when nothing failed, it has not ended, or another job that runs the same tasks is open (unless `again`).
+   * Runs the failed tasks of an ended job again, as a new job with the same ids; when the job ended with an error of its own, all that
+   * are not done; with `cancelled` also those that were cancelled. `memory` is a size, or a factor such as `2x`. Throws
+   * ConflictError when there is none, it has not ended, or another job that runs the same tasks is open (unless `again`).
    */
   retry(number: number, input?: RetryJob, options?: CreateOptions): Promise<CreatedJob>;
   /** Cancels the job; `wait` resolves when it has ended. An ended job is returned as it is. Throws NotFoundError. */

@@ -86,7 +86,7 @@ export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null)
   const array = describeStoredArray(stored);
   const status = statusOfRecord(record, statuses);
   return {
-    ...nothingHappened(taskCount, status),
+    ...nothingHappened(taskCount, status, endedAtMs !== null),
     ...{ number, workspace, name, user, command, instances, privateToCreator, provider, array, endedAtMs },
     ...queueOf(spec?.settings ?? {}),
     ...(spec?.settings.retryOf === undefined ? {} : { retryOf: spec.settings.retryOf }),
@@ -124,13 +124,13 @@ const queueOf = ({ after, priority, schedule }: Pick<JobView, JobOrigin>): Pick<
   ...(priority === undefined ? {} : { priority }),
 });
 
-/** All tasks wait while the job has not begun, and none otherwise. */
-const nothingHappened = (total: number, status: JobView['status']) => ({
+/** All tasks wait while the job has not begun, and are cancelled when it ends so. */
+const nothingHappened = (total: number, status: JobView['status'], hasEnded = false) => ({
   tasks: {
-    ...{ total, pending: status === 'pending' || status === 'waiting' ? total : 0 },
-    ...{ assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
+    ...{ total, pending: !hasEnded && (status === 'pending' || status === 'waiting') ? total : 0 },
+    ...{ assigned: 0, running: 0, done: 0, error: 0, cancelled: hasEnded ? total : 0 },
   },
-  counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
+  counters: { done: 0, error: 0, cancelled: hasEnded ? total : 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
   startedAtMs: null,
   recentErrors: [],
   pagesWritten: 0,

@@ -104,7 +104,7 @@ export const jobRoutes = {
     method: 'post',
     path: '/v1/jobs/{number}/retry',
     operationId: 'retryJob',
-    summary: 'Run the failed tasks of an ended job again, as a new job; for its creator',
+    summary: 'Run the tasks of an ended job again that failed, as a new job; for its creator',
     request: { params: numberParam, headers: idempotencyHeader, body: jsonBody(named.retryJob) },
     responses: {
       200: json(named.createdJob, 'An earlier job, found by Idempotency-Key.'),

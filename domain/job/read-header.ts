@@ -55,7 +55,7 @@ export function readHeader(
   const known = new Map<string, HeaderOption>();
   const script = header.file ?? 'the script';
   const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of ${script}: ${message}.`));
-  if (header.slurm !== undefined) warnings.add(`${script}: ${header.slurm}.`);
+  for (const text of header.slurm ?? []) warnings.add(`${script}: ${text}.`);
   const unusable: Unusable[] = [];
   const judge = (name: string, place: HeaderOption | null): void => {
     const found = judgeOption(name, place, script);

@@ -1,8 +1,8 @@
-// Which failures of a task are worth another attempt: all, or those whose exit codes and signals a rule names; and how long those that
-// have failed for good can be run again by a new job.
+// Which failures of a task are worth another attempt: all, or those whose exit codes and signals a rule names; and how long a
+// new job can run again what is not done.
 import { RopewalkError } from '../errors.ts';
 
-/** What a job with failed tasks ran stays sealed so long after its end, so that these tasks can be run again. */
+/** What a job with tasks that are not done ran stays sealed for this long after its end: a retry runs these again. */
 export const retriableForMs = 7 * 86_400_000;
 
 /** Ranges of exit codes, and whether a command that a signal ended counts too. */

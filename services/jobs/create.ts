@@ -1,4 +1,5 @@
 // Submits a job as a request describes it.
+import { RopewalkError } from '../../domain/errors.ts';
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
 import type { Bundle } from '../../schema/agent.ts';
@@ -79,12 +80,21 @@ async function inputFilesOf(
 ): Promise<StoredFile[]> {
   const own = new Set([...inputFiles, ...files].map(({ path }) => normalPath(path)));
   const all = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
+  if (inputFilestore !== null && all.length === 0) throw emptyFilestore(inputFilestore);
   const stored = all.filter(({ path }) => !own.has(path));
   checkInputFiles(stored, files, 'inputFilestore');
   const placed = [...inputFiles, ...stored];
   await requireStored(deps, workspace, { files: placed, field: 'inputFiles' });
   return placed;
 }
+
+const emptyFilestore = (name: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'inputFilestore',
+    message: `inputFilestore: There is no filestore ${name} in this workspace: tasks would run without its files.`,
+    hint: 'Correct the name. A job gets the files that the filestore has when the job is submitted: submit it after the job that writes them has ended.',
+  });
 
 function settingsOf(resolved: ResolvedJob): JobSettingsInput {
   const { name, command, taskCount, array, instances, leaseMs, watchdogTimeoutMs, retries, jobTimeoutMs } = resolved;

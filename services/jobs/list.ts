@@ -1,4 +1,4 @@
-// A page of jobs, newest first: one query, rows only, and the specifications of jobs that have not started yet.
+// A page of jobs, newest first: one query, rows only, and the specifications of jobs that have not started.
 import type { JobView } from '../../contracts/job.ts';
 import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -18,8 +18,8 @@ export async function listJobs(context: Context, query: ListJobsQuery): Promise<
   return { items: await withCosts(context, items), next: nextCursor(page) };
 }
 
-/** A row has its first view when its workflow has started; until then the specification knows how many tasks there are. */
+/** A row has its first view when its workflow has started; without one the specification knows how many tasks there are. */
 async function withView({ deps }: Context, record: StoredRecord<JobView>): Promise<StoredRecord<JobView>> {
-  if (record.view !== null || record.state === 'ended') return record;
+  if (record.view !== null) return record;
   return { ...record, view: await deps.views.jobOfRow(record) };
 }

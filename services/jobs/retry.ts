@@ -1,7 +1,9 @@
-// Runs the failed tasks of an ended job again, as a job of its own that names the old one: the same command, files, environment
+// Runs tasks of an ended job again that are not done, as a job of its own that names the old one: the same command, files, environment
 // and ids. What the old job ran is kept sealed for some days for this.
+import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { instancesFor } from '../../domain/job/placement.ts';
+import { retriedStates } from '../../domain/job/retried-tasks.ts';
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
 import { chooseTasks } from '../../domain/job/stored-array.ts';
 import { bundle as bundleSchema, type Bundle } from '../../schema/agent.ts';
@@ -33,7 +35,8 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
   const { view, record } = await deps.views.job(actor.workspace, number);
   requireCreator(actor, 'Job', record, 'may run its tasks again');
   if (view.endedAtMs === null) throw conflict(`Job ${number} has not ended.`, 'Wait for it, or cancel it.');
-  if (view.tasks.error === 0) throw conflict(`No task of job ${number} failed.`, 'There is nothing to run again.');
+  const states = retriedStates(view, body);
+  if (states.length === 0) throw nothingToRun(view);
   if (!isAdmissionOf(actor.userId, record.admissionId)) throw ofAnother(number, record.user);
   await requireDatabase(context);
   const spec = await deps.views.endedJobSpec(actor.workspace, number);
@@ -42,19 +45,19 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
   const bundle = bundleSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
   const machinesInput = body.memory === undefined ? spec.machinesInput : withMemory(spec.machinesInput, body.memory);
   const machines = await resolveMachines(deps, machinesInput);
-  const failed = await failedIndices(context, number);
+  const chosen = await indicesIn(states, context, number);
   return submitJob(context, {
     ...{ idempotencyKey, getOrCreate: false, privateToCreator: view.privateToCreator, machines, machinesInput },
     body: { ...body, retryOf: number },
     warnings: machines.warnings,
     ...(body.again === true ? {} : { onlyRetryOf: number }),
     filestoreOf: (admissionId) => filestoreOfRetry(admissionId, spec.filestore),
-    bundle: { ...bundle, inputs: inputsOf(bundle, failed), taskCount: bundle.taskCount ?? view.tasks.total },
-    settings: { ...settingsOf(spec, failed), retryOf: number },
+    bundle: { ...bundle, inputs: inputsOf(bundle, chosen), taskCount: bundle.taskCount ?? view.tasks.total },
+    settings: { ...settingsOf(spec, chosen), retryOf: number },
   });
 }
 
-function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput {
+function settingsOf(spec: JobSpec, chosen: readonly number[]): JobSettingsInput {
   const {
     headTasks: before,
     provider: _,
@@ -66,26 +69,26 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
     schedule: _schedule,
     ...settings
   } = spec.settings;
-  const headTasks = before && failed.flatMap((index, at) => (before.includes(index) ? [at] : []));
+  const headTasks = before && chosen.flatMap((index, at) => (before.includes(index) ? [at] : []));
   return {
     ...settings,
     ...(headTasks === undefined ? {} : { headTasks }),
     name: '',
-    taskCount: failed.length,
-    array: chooseTasks(settings.array, failed),
-    instances: Math.max(1, instancesFor(failed.length, headTasks, settings.instances)),
+    taskCount: chosen.length,
+    array: chooseTasks(settings.array, chosen),
+    instances: Math.max(1, instancesFor(chosen.length, headTasks, settings.instances)),
   };
 }
 
-async function failedIndices(context: Context, number: number): Promise<number[]> {
+async function indicesIn(wanted: readonly string[], context: Context, number: number): Promise<number[]> {
   const seen = await findJob(context, number);
   return inTurn(context, seen, async () => {
     const states = await readStates(context.deps, seen);
-    const failed: number[] = [];
+    const found: number[] = [];
     await inParts(states.codes.length, (index) => {
-      if (stateAt(states, index) === 'error') failed.push(index);
+      if (wanted.includes(stateAt(states, index))) found.push(index);
     });
-    return failed;
+    return found;
   });
 }
 
@@ -97,6 +100,14 @@ function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['input
 
 const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });
 
+const nothingToRun = ({ number, tasks }: JobView): RopewalkError =>
+  tasks.cancelled > 0
+    ? conflict(
+        `No task of job ${number} failed; ${tasks.cancelled} were cancelled.`,
+        'Run those again with --cancelled.',
+      )
+    : conflict(`No task of job ${number} failed.`, 'There is nothing to run again.');
+
 const ofAnother = (number: number, user: string) =>
   new RopewalkError({
     code: 'FORBIDDEN',
@@ -107,6 +118,6 @@ const ofAnother = (number: number, user: string) =>
 const expired = (number: number) =>
   new RopewalkError({
     code: 'EXPIRED',
-    message: `What job ${number} ran is kept for ${retriableForMs / 86_400_000} days after its end, and is no longer there.`,
-    hint: 'Submit the job again, with --array and the ids of the failed tasks.',
+    message: `What job ${number} ran is no longer there: it is kept for ${retriableForMs / 86_400_000} days after the end of a job that had started.`,
+    hint: 'Submit the job again, with --array and the ids of the tasks.',
   });

@@ -81,18 +81,29 @@ export function checkWords({ command, ...environment }: Pick<CreateJobParsed, 'c
   checkEnvironment(environment);
 }
 
-/** A command line in one word would be refused by the instance, after its launch. */
+/** What would fail on the instance, after its launch: a command line in one word, "-", and a script with DOS line breaks. */
 export function checkProgramName({
   command,
   files,
   inputFiles,
 }: Pick<CreateJobParsed, 'command' | 'files' | 'inputFiles'>): void {
   const [first = ''] = command;
+  const script = files.find(({ path }) => normalPath(path) === normalPath(first));
+  if (script !== undefined && dosInterpreter.test(startOf(script.content))) {
+    const message = `command.0: ${JSON.stringify(first.slice(0, 80))} has DOS line breaks: Linux finds no interpreter whose name ends with CR.`;
+    throw invalid('command.0', message, `Convert it, for example with sed -i 's/\\r$//' FILE.`);
+  }
   const isFile = [...files, ...inputFiles].some(({ path }) => normalPath(path) === normalPath(first));
+  if (first === '-' && !isFile) {
+    const message = 'command.0: "-" names no program, and no script is read from standard input.';
+    throw invalid('command.0', message, 'Write the script to a file, and give its name.');
+  }
   if (command.length > 1 || isFile || first.startsWith('/') || !/[\s|;&<>]/.test(first)) return;
   const message = `command.0: ${JSON.stringify(first.slice(0, 80))} names no program, and no shell reads a command.`;
   throw invalid('command.0', message, "Write its words one by one, or let a shell read it: sh -c 'COMMAND LINE'.");
 }
+
+const dosInterpreter = /^#![^\n]*\r\n/;
 
 export const normalPath = (path: string): string => path.replace(/^(?:\.\/)+/, '');
 

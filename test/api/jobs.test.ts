@@ -159,6 +159,13 @@ describe('submitting a job', () => {
     ['no command', { command: [] }, 'command'],
     ['an empty program', { command: [''] }, 'command.0'],
     ['a command line in one word', { command: ['echo hi | wc -c'] }, 'command.0'],
+    ['a script on standard input', { command: ['-'] }, 'command.0'],
+    [
+      'a script with DOS line breaks',
+      { command: ['./run.sh'], files: [script('#!/bin/bash\r\n# COILED ntasks 2\r\n')] },
+      'command.0',
+    ],
+    ['a filestore without a file', { inputFilestore: 'rwa' }, 'inputFilestore'],
     ['a word with NUL', { command: ['a', 'b\0c'] }, 'command.1'],
     ['a wrong type', { ntasks: 'ten' }, 'ntasks'],
     ['too many tasks', { ntasks: 1_000_001 }, 'ntasks'],

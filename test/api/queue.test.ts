@@ -63,14 +63,17 @@ describe('a job with `after`', () => {
 
 describe('a job with `afterOk`', () => {
   it('is cancelled with the name of the job that failed, and so are those that wait for it', async () => {
-    const { submit, read, end } = await open();
+    const { call, submit, read, end } = await open();
     const one = await submit({});
-    const second = await submit({ afterOk: [one] });
+    const second = await submit({ afterOk: [one], ntasks: 3 });
     const third = await submit({ afterOk: [second] });
     const always = await submit({ after: [second] });
     await end(one, 'error');
     const text = `Job ${one}, which had to succeed first, ended as error.`;
     expect(await read(second)).toMatchObject({ status: 'cancelled', reason: { code: 'DEPENDENCY_FAILED', text } });
+    const { items } = await (await call('GET', '/v1/jobs')).json();
+    for (const job of [await read(second), items.find((each: { number: number }) => each.number === second)])
+      expect(job.tasks).toMatchObject({ total: 3, cancelled: 3, pending: 0 });
     await end(await submit({}));
     expect(await read(third)).toMatchObject({
       status: 'cancelled',

@@ -9,14 +9,23 @@ import { createTestApi, type TestApi } from './support.ts';
 
 const dayMs = 86_400_000;
 
+interface End {
+  status?: 'error' | 'cancelled';
+  code?: string;
+  /** Tasks that were cancelled: they have no record. */
+  cancelled?: readonly number[];
+}
+
 /** Ends a job whose tasks of these indices failed; the others are done. */
-async function endWith(api: TestApi, number: number, failed: readonly number[]): Promise<void> {
+async function endWith(api: TestApi, number: number, failed: readonly number[], end: End = {}): Promise<void> {
+  const { status = 'error', code = 'TASKS_FAILED', cancelled = [] } = end;
   const state = api.workflows.jobs.get(number);
   if (state === undefined) throw new Error('no job');
-  const records = Array.from({ length: state.settings.taskCount }, (_, task) => ({
+  const { taskCount } = state.settings;
+  const records = Array.from({ length: taskCount }, (_, task) => ({
     ...{ task, attempt: 1, signal: null, instance: 'i_1', startedAtMs: 1, endedAtMs: 2, reason: null },
     ...(failed.includes(task) ? { state: 'error' as const, exitCode: 1 } : { state: 'done' as const, exitCode: 0 }),
-  }));
+  })).filter(({ task }) => !cancelled.includes(task));
   await api.objects.put(taskPageKey('default', number, 0), Buffer.from(JSON.stringify(records)));
   const input = {
     number,
@@ -29,7 +38,9 @@ async function endWith(api: TestApi, number: number, failed: readonly number[]):
   };
   const view = viewJob(state, { ...input, privateToCreator: false });
   const tasks = { ...view.tasks, pending: 0, done: records.length - failed.length, error: failed.length };
-  await api.workflows.endJob({ ...view, tasks, status: 'error', endedAtMs: api.now(), pagesWritten: 1 });
+  tasks.cancelled = cancelled.length;
+  const reason = { code, text: 'it ended', atMs: 1 };
+  await api.workflows.endJob({ ...view, tasks, status, reason, endedAtMs: api.now(), pagesWritten: 1 });
 }
 
 const retry = (api: TestApi, number: number, body: object = {}) =>
@@ -78,6 +89,27 @@ describe('a retry', () => {
     const body = { tasks: `${failed.at(-1)}` };
     const cancelled = await api.call('POST', `/v1/jobs/${number + 1}/tasks/cancel`, { body });
     expect((await cancelled.json()).tasks.cancelled).toBe(1);
+  });
+
+  it('has all tasks that are not done when the job ended with an error of its own', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({ array: '4-9' });
+    await endWith(api, number, [], { code: 'NO_INSTANCES', cancelled: [0, 3, 4, 5] });
+    expect((await retry(api, number)).status).toBe(201);
+    expect((await newestSpec(api))?.settings).toMatchObject({ array: '4,7-9', taskCount: 4 });
+  });
+
+  it('has the tasks that a user cancelled only when asked for them', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({ ntasks: 3 });
+    await endWith(api, number, [], { status: 'cancelled', code: 'CANCELLED', cancelled: [0, 2] });
+    const refused = await retry(api, number);
+    expect([refused.status, (await refused.json()).error]).toMatchObject([
+      409,
+      { message: expect.stringContaining('2 were cancelled'), hint: expect.stringContaining('--cancelled') },
+    ]);
+    expect((await retry(api, number, { cancelled: true })).status).toBe(201);
+    expect((await newestSpec(api))?.settings.array).toBe('0,2');
   });
 
   it('is refused where nothing failed, and when what the job ran is no longer kept', async () => {

@@ -25,9 +25,9 @@ const plan: Plan = {
   warnings: ['memory: no\u001b[31m effect'],
 };
 
-async function send(words: string[]): Promise<{ body: unknown; stdout: string; stderr: string; code: number | null }> {
+async function send(words: string[], more: Record<string, string> = {}) {
   const { api, env } = await standIn(() => ({ status: 201, json: created }));
-  return { ...(await callCli(words, { env })), body: api.requests[0]?.body };
+  return { ...(await callCli(words, { env: { ...env, ...more } })), body: api.requests[0]?.body };
 }
 
 const place = [
@@ -54,6 +54,17 @@ const placed = {
 };
 
 describe('options about machines', () => {
+  it('say why the own address is unknown, without the lines of the program', async () => {
+    const env = { ROPEWALK_ADDRESS_URL: 'http://127.0.0.1:9/' };
+    const words = ['batch', 'run', '--no-package-sync', '--allow-ssh-from', 'me', 'true'];
+    const { code, stderr, body } = await send(words, env);
+    expect([code, body]).toEqual([2, undefined]);
+    expect(stderr).toContain(
+      'error: The public address of this machine is unknown: http://127.0.0.1:9/ gave no address',
+    );
+    expect(stderr).not.toMatch(/ {4}at |ConfigurationError/);
+  });
+
   it('of a cluster are sent as given', async () => {
     const words = [
       ...['--worker-vm-type', 'm6i.large,m5.large', '--worker-vm-type', 'c6i.large', '--worker-gpu', ...place],

@@ -210,6 +210,17 @@ describe('resolveJob', () => {
     expect(resolve({}, '#SBATCH --array=0-3\n# ROPEWALK array 0-3').warnings).toEqual([]);
   });
 
+  it('warns of variables that Slurm alone sets, unless the script knows those of Ropewalk too', () => {
+    const script =
+      '#!/bin/bash\n# $SLURM_JOB_ID\necho $SLURM_ARRAY_TASK_ID of "${SLURM_ARRAY_TASK_COUNT}" $SLURM_TMPDIR\n';
+    expect(resolve({}, script).warnings).toEqual([
+      "the script: Slurm's variables are not set: SLURM_ARRAY_TASK_ID (line 3: read ROPEWALK_BATCH_TASK_ID), " +
+        'SLURM_ARRAY_TASK_COUNT (line 3: read ROPEWALK_BATCH_TASK_COUNT).',
+    ]);
+    expect(resolve({}, `${script}id=\${COILED_BATCH_TASK_ID:-$SLURM_ARRAY_TASK_ID}\n`).warnings).toEqual([]);
+    expect(resolve({}, 'SLURM_JOB_ID=7 ./x\n').warnings).toEqual([]);
+  });
+
   it('keeps the value of a malformed secret out of the error', () => {
     expect(JSON.stringify(refused({}, '# COILED secret-env s3cr3t'))).not.toContain('s3cr3t');
   });

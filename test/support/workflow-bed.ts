@@ -48,6 +48,8 @@ interface Scripts {
   pages: number[];
   /** Vault keys. */
   deleted: string[];
+  /** Vault keys of what a retry can open. */
+  kept: string[];
 }
 
 const workspace = 'w';
@@ -68,7 +70,7 @@ export async function createBed(): Promise<Bed> {
   const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
   const scripts: Scripts = {
-    ...{ job, cluster, launch: launchAll, terminated: [], protectedIds: [], deleted: [] },
+    ...{ job, cluster, launch: launchAll, terminated: [], protectedIds: [], deleted: [], kept: [] },
     ...{ isInspectionFailing: false, isArchiveFailing: false, pages: [] },
   };
   const workers = await createWorkers(env, store, scripts);
@@ -139,7 +141,11 @@ async function flush<O>(env: TestWorkflowEnvironment, workflowId: string, update
 
 async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts: Scripts): Promise<Worker[]> {
   const common = { connection: env.nativeConnection, namespace: env.namespace ?? 'default' };
-  const vault = emptyVault((ref) => scripts.deleted.push(ref));
+  const vault = {
+    ...emptyVault((ref) => scripts.deleted.push(ref)),
+    open: () => Promise.resolve(new Uint8Array([1])),
+    seal: async (ref: string) => void scripts.kept.push(ref),
+  };
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,

@@ -113,11 +113,11 @@ describe('a job', () => {
     });
     expect((await describeJob(number)).status.name).toBe('RUNNING');
     expect((await view(number)).status).toBe('cancelled');
-    expect(bed.deleted).not.toContain('vault/bundle');
+    expect(bed.kept).toEqual([]);
     bed.watch.isFailing = false;
     expect(await handleOf(number).result()).toMatchObject({ status: 'cancelled' });
     expect(await row(number)).toMatchObject({ state: 'ended', status: 'cancelled' });
-    expect(bed.deleted).toContain('vault/bundle');
+    expect([bed.kept, bed.deleted]).toEqual([['vault/bundle'], []]);
     await clusterHasEnded(number);
     expect((await bed.store.workspaces.usage('w')).total.running).toBe(0);
   });

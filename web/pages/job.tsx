@@ -31,6 +31,10 @@ export function JobPage({ session, number }: { session: Session; number: number 
       </>
     );
   }
+  const again =
+    job.status === 'error' && job.reason?.code !== 'TASKS_FAILED'
+      ? job.tasks.error + job.tasks.cancelled
+      : job.tasks.error;
   const chooseTask = (index: number): void => {
     setFrom(index);
     document.getElementById('tasks')?.scrollIntoView();
@@ -52,11 +56,11 @@ export function JobPage({ session, number }: { session: Session; number: number 
           />
         </div>
       )}
-      {job.endedAt !== null && job.tasks.error > 0 && mayWrite(session) && (
+      {job.endedAt !== null && again > 0 && mayWrite(session) && (
         <div class="actions">
           <Act
             text="Retry failed tasks"
-            ask={`Run the ${job.tasks.error} failed tasks again, as a new job?`}
+            ask={`Run the ${again} tasks that failed or never ran again, as a new job?`}
             onAct={async () => {
               const created = await call<CreatedJob>(session, 'POST', `/v1/jobs/${number}/retry`, {});
               open(`/jobs/${created.number}`);

@@ -110,6 +110,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
   // After the stop: while the object store is unavailable, no instance must run for it.
   await writePages(state, control);
   const release = !clusterStarted || state.cancelRequested?.code === clusterGone;
+  const isDone = state.counters.done === state.settings.taskCount;
   await control.writeView.executeWithOptions(
     { summary: 'write the final view to the database, delete the sealed bundle or keep it for a retry' },
     [
@@ -119,8 +120,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
         workspace,
         view: view(),
         version: nextVersion(state.projection),
-        end:
-          state.counters.error > 0 ? { release, sealed: [], retriable: bundleRef } : { release, sealed: [bundleRef] },
+        end: isDone ? { release, sealed: [bundleRef] } : { release, sealed: [], retriable: bundleRef },
       },
     ],
   );

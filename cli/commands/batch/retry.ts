@@ -1,4 +1,4 @@
-// `ropewalk batch retry N`: runs the failed tasks of a job again, as a new job.
+// `ropewalk batch retry N`: runs the tasks of a job again that failed, as a new job.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -13,30 +13,35 @@ import { detachedFromJob, watchJob } from '../../watch.ts';
 interface RetryFlags extends ConnectionFlags, FormatFlag {
   failed?: boolean;
   memory?: string;
+  cancelled?: boolean;
   again?: boolean;
   wait?: boolean;
 }
 
 export function retryCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('retry')
-    .description('Run the failed tasks of an ended job again, with their ids, as a new job.')
+    .description(
+      'Run the failed tasks of an ended job again, with their ids, as a new job; when the job ended with an error of its own, all that are not done.',
+    )
     .argument('<job>', 'number or name', parseReference)
     .option('--failed', 'the tasks that failed (the default)')
     .option('--memory <size>', 'memory of each instance: a factor such as 2x, or a size')
-    .option('--again', 'also while another job that runs the same failed tasks is open')
+    .option('--cancelled', 'also the tasks that were cancelled')
+    .option('--again', 'also while another job that runs the same tasks is open')
     .option('--wait', 'wait until the new job has ended; exit code 1 unless every task is done');
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: RetryFlags) => {
     const { output } = context;
     const client = await connect(context, flags);
     const of = await numberOfJob(client, reference);
-    const { memory, again } = flags;
+    const { memory, cancelled, again } = flags;
     const created = await client.jobs.retry(of, {
       ...(memory === undefined ? {} : { memory }),
+      ...(cancelled === true ? { cancelled } : {}),
       ...(again === true ? { again } : {}),
     });
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     const { number } = created;
-    const text = `Job ${number} runs the failed tasks of job ${of}`;
+    const text = `Job ${number} runs tasks of job ${of} again`;
     if (flags.wait === true) {
       output.err(text);
       const watch = (signal: AbortSignal) => watchJob(client, number, context, flags, signal);

@@ -157,16 +157,19 @@ def retry(
     job: int | str,
     *,
     memory: str | None = None,
+    cancelled: bool = False,
     again: bool = False,
     workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> CreatedJob:
-    """Runs the failed tasks of an ended job again, with their ids, as a new job. `memory` of each instance is a factor of what the
-    job asked for, like "2x", or a size. What a job ran is kept for seven days after its end. While another job
+    """Runs the failed tasks of an ended job again, with their ids, as a new job; when the job ended with an error of its own (no
+    instances, a timeout, a budget), all that are not done; with `cancelled` also those that were cancelled. `memory` of each instance
+    is a factor of what the job asked for, like "2x", or a size. What a job ran is kept for seven days after its end. While another job
     that runs the same tasks is open, raises RopewalkError CONFLICT, unless `again`."""
     api = connect(api_url, token, workspace)
     body: dict[str, Any] = ({} if memory is None else {"memory": memory}) | ({"again": True} if again else {})
+    body |= {"cancelled": True} if cancelled else {}
     created = api.request("POST", job_path(api, job, "/retry"), body, idempotency_key=str(uuid.uuid4()))
     return cast(CreatedJob, created)
 

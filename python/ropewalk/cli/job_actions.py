@@ -36,11 +36,18 @@ def cancel(job: int | str, task: str | None, **connection: Any) -> None:
         output.err(f"Wait for it:  ropewalk batch wait {number}")
 
 
-@click.command("retry", help="Run the failed tasks of an ended job again, with their ids, as a new job.")
+_RETRY = (
+    "Run the failed tasks of an ended job again, with their ids, as a new job; "
+    "when the job ended with an error of its own, all that are not done."
+)
+
+
+@click.command("retry", help=_RETRY)
 @click.argument("job", type=REFERENCE)
 @flag("--failed", help="the tasks that failed (the default)")
 @option("--memory", metavar="SIZE", help="memory of each instance: a factor such as 2x, or a size")
-@flag("--again", help="also while another job that runs the same failed tasks is open")
+@flag("--cancelled", help="also the tasks that were cancelled")
+@flag("--again", help="also while another job that runs the same tasks is open")
 @flag("--wait", help="wait until the new job has ended; exit code 1 unless every task is done")
 @with_connection
 @with_format
@@ -48,11 +55,12 @@ def retry(job: int | str, **flags: Any) -> int:
     api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
     config = config_of(flags["api_url"], flags["token_file"])
     of = number_of_job(api, job)
-    created = batch.retry(of, memory=flags["memory"], again=flags["again"], api_url=config.api_url, token=config.token)
+    asked = {name: flags[name] for name in ("memory", "cancelled", "again")}
+    created = batch.retry(of, **asked, api_url=config.api_url, token=config.token)
     for warning in created["warnings"]:
         output.err(f"warning: {warning}")
     number = created["number"]
-    text = f"Job {number} runs the failed tasks of job {of}"
+    text = f"Job {number} runs tasks of job {of} again"
     if flags["wait"]:
         output.err(text)
         with until_interrupted(lambda: detached(number)):

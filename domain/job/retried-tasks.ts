@@ -1,0 +1,22 @@
+// Which tasks of an ended job a retry runs.
+import type { Reason } from '../reason.ts';
+
+export interface EndedJob {
+  status: string;
+  reason: Reason | null;
+  tasks: { error: number; cancelled: number };
+}
+
+/**
+ * Failed tasks; and those that never ran or were ended because the job ended with an error of its own: no instances, a timeout, a
+ * budget. Of such a job nothing says which of them a user had cancelled before. Otherwise cancelled tasks are run again only when asked
+ * for, together with the failed ones.
+ */
+export function retriedStates(
+  { status, reason, tasks }: EndedJob,
+  asked: { cancelled?: boolean | undefined },
+): string[] {
+  const endedByItself = status === 'error' && reason !== null && reason.code !== 'TASKS_FAILED';
+  const cancelled = tasks.cancelled > 0 && (endedByItself || asked.cancelled === true);
+  return [...(tasks.error > 0 ? ['error'] : []), ...(cancelled ? ['cancelled'] : [])];
+}
