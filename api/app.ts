@@ -16,6 +16,7 @@ import type { App, AppEnv } from './routes/app.ts';
 import { mountApprovals } from './routes/approvals.ts';
 import { mountBudgets } from './routes/budgets.ts';
 import { mountClusters } from './routes/clusters.ts';
+import { mountConfiguration } from './routes/configuration.ts';
 import { mountFiles } from './routes/files.ts';
 import { mountCosts } from './routes/costs.ts';
 import { mountClouds } from './routes/clouds.ts';
@@ -68,6 +69,7 @@ export function createApp(deps: Deps): App {
   mountDashboard(app);
   mountInstanceTypes(app);
   mountPlans(app);
+  mountConfiguration(app);
   mountCosts(app);
   mountHistory(app);
   mountClouds(app);

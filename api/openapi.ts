@@ -6,6 +6,7 @@ import { sharedBuildRoutes } from './agent-link/shared-builds.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { budgetRoutes } from './routes/budgets.ts';
+import { configurationRoutes } from './routes/configuration.ts';
 import { costOverTimeRoutes, costsRoute } from './routes/costs.ts';
 import { cloudRoutes } from './routes/clouds.ts';
 import { historyRoutes } from './routes/history.ts';
@@ -37,6 +38,7 @@ function buildDocument(): ApiDocument {
     clusterRoutes,
     { instanceTypesRoute },
     planRoutes,
+    configurationRoutes,
     { costsRoute, ...costOverTimeRoutes },
     historyRoutes,
     cloudRoutes,

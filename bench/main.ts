@@ -48,6 +48,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'what the API takes under readers who do not read and bodies that come slowly',
     load: async () => (await import('./memory.ts')).memoryBench,
   },
+  watchers: {
+    about: 'what 1,000 pages with an open stream (or --watchers N) cost the API: CPU and memory',
+    load: async () => (await import('./watchers.ts')).watchersBench,
+  },
   denials: {
     about: 'whether the time of a refusal reveals what it must not',
     load: async () => (await import('./denials.ts')).denialsBench,
@@ -83,6 +87,7 @@ async function main(): Promise<void> {
       jobs: { type: 'string' },
       events: { type: 'string' },
       tasks: { type: 'string' },
+      watchers: { type: 'string' },
       small: { type: 'boolean', default: false },
     },
   });
@@ -90,16 +95,16 @@ async function main(): Promise<void> {
   if (positionals.length === 0 || unknown.length > 0) {
     const known = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
     process.stderr.write(
-      `Usage: npm run bench -- [--rounds N] [--clusters N] [--jobs N] [--events N] [--tasks N] [--small] NAME...\n${known.join('\n')}\n`,
+      `Usage: npm run bench -- [--rounds N] [--clusters N] [--jobs N] [--events N] [--tasks N] [--watchers N] [--small] NAME...\n${known.join('\n')}\n`,
     );
     process.exitCode = 2;
     return;
   }
   const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
-  const { rounds, clusters, jobs, events, tasks } = values;
+  const { rounds, clusters, jobs, events, tasks, watchers } = values;
   const options = {
     ...{ rounds: numberOf(rounds), clusters: numberOf(clusters), jobs: numberOf(jobs), events: numberOf(events) },
-    tasks: numberOf(tasks),
+    ...{ tasks: numberOf(tasks), watchers: numberOf(watchers) },
     small: values.small,
   };
   for (const name of positionals) {

@@ -10,4 +10,6 @@ export interface BenchOptions {
   /** How many jobs `burst`, `creates` and `restart` have, and how long the histories of `restart` are. */
   jobs: number | undefined;
   events: number | undefined;
+  /** Of `watchers`: how many streams are open. */
+  watchers: number | undefined;
 }

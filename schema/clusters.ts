@@ -93,9 +93,9 @@ export const createdCluster = z.object({
   name: z.string(),
   existing: z.boolean(),
   warnings: z.array(z.string()),
-  /** Temporal is unavailable: the cluster is accepted, and starts when Temporal is available again. */
   /** Why it waits for an admin's approval, as `waiting`: nothing is launched before. */
   needsApproval: z.string().optional(),
+  /** Temporal is unavailable: the cluster is accepted, and starts when Temporal is available again. */
   acceptedForLater: z.literal(true).optional(),
   /** Of a new one on a cloud, all its instances together. */
   pricePerHour: planPrice.optional(),

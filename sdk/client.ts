@@ -81,6 +81,7 @@ export type { FollowOptions } from './follow.ts';
 export type { JobListOptions, JobsApi, LogOptions, WaitOptions } from './jobs.ts';
 export type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
 export type { InstanceType, InstanceTypesQuery } from '../schema/instance-types.ts';
+export type { Configuration } from '../schema/configuration.ts';
 export type { Why, WhySentence } from '../schema/why.ts';
 export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';
 export type { CostLine, Costs } from '../schema/costs.ts';

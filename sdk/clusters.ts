@@ -14,6 +14,7 @@ import type { Plan } from '../schema/plans.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
 import { createOwn } from './create-own.ts';
+import type { Configuration } from '../schema/configuration.ts';
 import type { Why } from '../schema/why.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
@@ -82,6 +83,8 @@ export interface ClustersApi {
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
   why(number: number, options?: CallOptions): Promise<Why>;
+  /** Instance types, limits and software that were asked for, without secrets. */
+  configuration(number: number, options?: CallOptions): Promise<Configuration>;
   /** What the cluster had cost, in US dollars, at equal distances of time since its first instance. Throws PermissionError for a private one. */
   costs(number: number, options?: CallOptions): Promise<CostOverTime>;
   /**
@@ -151,6 +154,8 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/jupyter-link'), signal }),
     logs: (number, options = {}) => readClusterLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
+    configuration: (number, { signal } = {}) =>
+      requestJson<Configuration>(request, { method: 'GET', path: path(number, '/configuration'), signal }),
     costs: (number, { signal } = {}) =>
       requestJson<CostOverTime>(request, { method: 'GET', path: path(number, '/costs'), signal }),
     at: (number, time, { signal } = {}) => {

@@ -3,6 +3,7 @@ import type { CostOverTime } from '../schema/costs.ts';
 import type { JobAt } from '../schema/history.ts';
 import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, RetryJob, Task, TaskStates } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
+import type { Configuration } from '../schema/configuration.ts';
 import type { Why } from '../schema/why.ts';
 import { createOwn } from './create-own.ts';
 import type { EventOptions } from './events.ts';
@@ -61,6 +62,8 @@ export interface JobsApi {
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the job runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
   why(number: number, options?: CallOptions): Promise<Why>;
+  /** Instance types, limits and software that were asked for, without secrets. */
+  configuration(number: number, options?: CallOptions): Promise<Configuration>;
   /** Files that its tasks have left behind, where they are kept; the last attempt of each task. Throws NotFoundError. */
   files(number: number, options?: ListOptions): Paged<ListedFile>;
   /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
@@ -125,6 +128,8 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
     files: (number, options) => listFiles(request, path(number, '/files'), options),
     logs: (number, options = {}) => readJobLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
+    configuration: (number, { signal } = {}) =>
+      requestJson<Configuration>(request, { method: 'GET', path: path(number, '/configuration'), signal }),
     events: (number, options = {}) => readEvents<JobEvent>(request, path(number, '/events'), options),
     retry: (number, input = {}, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
       requestJson<CreatedJob>(request, {

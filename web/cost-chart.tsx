@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { CostOverTime, OwnCost } from '../schema/costs.ts';
+import { timeLabels } from './axes.ts';
 import { useChart } from './chart.ts';
 import { dollars, time } from './format.ts';
 import { call, type Session } from './session.ts';
@@ -47,7 +48,10 @@ function draw(root: HTMLElement, points: CostOverTime['points']): uPlot {
     {
       ...{ width: root.clientWidth, height: 160, legend: { show: false }, cursor: { show: false } },
       scales: { y: { range: () => [0, Math.max(highest * 1.1, 0.0001)] } },
-      axes: [axis, { ...axis, size: 75, values: (_chart, values) => values.map((each) => `$${each.toFixed(digits)}`) }],
+      axes: [
+        { ...axis, space: 90, size: 50, values: (_chart, values, _axis, _space, step) => timeLabels(values, step) },
+        { ...axis, size: 75, values: (_chart, values) => values.map((each) => `$${each.toFixed(digits)}`) },
+      ],
       series: [{}, { stroke: style.getPropertyValue('--accent'), width: 2, points: { show: false } }],
     },
     [points.map(({ at }) => Date.parse(at) / 1_000), points.map((each) => each.dollars)],

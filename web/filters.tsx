@@ -12,7 +12,7 @@ const typingMs = 300;
 
 /** The query of the API. */
 export function queryOf({ status, q, open }: Filter, more: Record<string, string> = {}): string {
-  const query = new URLSearchParams({ ...more, follow: 'true', limit: '200' });
+  const query = new URLSearchParams({ ...more, limit: '200' });
   if (status !== '') query.set('status', status);
   if (q !== '') query.set('q', q);
   if (open) query.set('open', 'true');

@@ -4,13 +4,28 @@ const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 
 export const time = (at: string | null): string => (at === null ? '' : clock.format(new Date(at)));
 
+const digits = (value: number, width: number): string => String(value).padStart(width, '0');
+
+/** Of a line of output: the reader's time to a millisecond, after the date where it is not today's. */
+export function clockTime(at: string, now = new Date()): string {
+  const date = new Date(at);
+  const day = (of: Date): string => `${of.getFullYear()}-${digits(of.getMonth() + 1, 2)}-${digits(of.getDate(), 2)}`;
+  const parts = [date.getHours(), date.getMinutes(), date.getSeconds()].map((each) => digits(each, 2)).join(':');
+  return `${day(date) === day(now) ? '' : `${day(date)} `}${parts}.${digits(date.getMilliseconds(), 3)}`;
+}
+
 export function span(from: string | null, to: string | null): string {
   if (from === null) return '';
-  const seconds = Math.max(0, ((to === null ? Date.now() : Date.parse(to)) - Date.parse(from)) / 1_000);
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+  return seconds(Math.max(0, ((to === null ? Date.now() : Date.parse(to)) - Date.parse(from)) / 1_000));
 }
+
+export function seconds(count: number): string {
+  if (count < 60) return `${count.toFixed(count < 10 ? 1 : 0)} s`;
+  if (count < 3_600) return `${Math.floor(count / 60)} min${rest(count % 60, 's')}`;
+  return `${Math.floor(count / 3_600)} h${rest((count % 3_600) / 60, 'min')}`;
+}
+
+const rest = (count: number, unit: string): string => (count < 1 ? '' : ` ${Math.floor(count)} ${unit}`);
 
 export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : `$${amount.toFixed(2)}`);
 

@@ -1,31 +1,47 @@
-// What processes printed: the newest lines, followed while one wants.
-import { useEffect, useRef, useState } from 'preact/hooks';
+// What processes printed: the newest lines, followed while one wants; of a job also those of one task alone.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { LogLine } from '../schema/jobs.ts';
+import { clockTime } from './format.ts';
 import { readLines } from './lines.ts';
 import type { Session } from './session.ts';
 
 /** More would make the page slow; `ropewalk ... logs` has all. */
 const maxLines = 2_000;
+/** Within so many pixels of its end, the pane stays at its end. */
+const nearEnd = 30;
 
-export function Logs({ session, path }: { session: Session; path: string }) {
+interface Props {
+  session: Session;
+  path: string;
+  /** Id of the task whose lines alone are shown. */
+  task?: number | null;
+  onAllTasks?: () => void;
+}
+
+export function Logs({ session, path, task = null, onAllTasks }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [search, setSearch] = useState('');
   const [problem, setProblem] = useState('');
-  const [lines, setLines] = useState<LogLine[]>([]);
-  const pending = useRef<LogLine[]>([]);
+  const [lines, setLines] = useState<string[]>([]);
+  const whole = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (task === null) return;
+    setOpen(true);
+    whole.current?.scrollIntoView();
+  }, [task]);
   useEffect(() => {
     if (!isOpen) return;
     const left = new AbortController();
+    const fresh: string[] = [];
     setLines([]);
-    // Lines of the logs that were shown before.
-    pending.current = [];
     setProblem('');
     const flush = setInterval(() => {
-      const fresh = pending.current.splice(0);
-      if (fresh.length > 0) setLines((known) => [...known, ...fresh].slice(-maxLines));
+      const added = fresh.splice(0);
+      if (added.length > 0) setLines((known) => [...known, ...added].slice(-maxLines));
     }, 200);
-    readLines<LogLine>(session, `${path}?follow=true`, left.signal, (line) => pending.current.push(line)).catch(
+    const query = task === null ? '' : `&tasks=${task}`;
+    readLines<LogLine>(session, `${path}?follow=true${query}`, left.signal, (line) => fresh.push(textOf(line))).catch(
       (error: unknown) => {
         if (!left.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
       },
@@ -34,21 +50,45 @@ export function Logs({ session, path }: { session: Session; path: string }) {
       left.abort();
       clearInterval(flush);
     };
-  }, [isOpen, path]);
-  const shown = search === '' ? lines : lines.filter(({ text }) => text.toLowerCase().includes(search.toLowerCase()));
+  }, [isOpen, path, task]);
+  const shown = search === '' ? lines : lines.filter((text) => text.toLowerCase().includes(search.toLowerCase()));
   return (
-    <details class="logs" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Logs</summary>
-      <label>
-        Search in the logs
-        <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
-      </label>
+    <details class="logs" ref={whole} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{task === null ? 'Logs' : `Logs of task ${task}`}</summary>
+      <div class="filters">
+        <label>
+          Search in the logs
+          <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+        </label>
+        {task !== null && <button onClick={onAllTasks}>All tasks</button>}
+      </div>
       {problem !== '' && <p role="alert">{problem}</p>}
-      <pre tabIndex={0} aria-label="Log lines">
-        {shown.map((line) => `${line.at.slice(11, 23)} ${sourceOf(line)} ${line.text}\n`).join('')}
-      </pre>
+      <Pane text={shown.join('')} />
+      {lines.length === maxLines && <p class="legend">The newest {maxLines} lines.</p>}
     </details>
   );
 }
 
-const sourceOf = ({ task, instance }: LogLine): string => (task === null ? instance : `(Task ${task})`);
+/** Follows what is added while its end is in sight. */
+function Pane({ text }: { text: string }) {
+  const pane = useRef<HTMLPreElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    if (follows.current && pane.current !== null) pane.current.scrollTop = pane.current.scrollHeight;
+  }, [text]);
+  return (
+    <pre
+      ref={pane}
+      tabIndex={0}
+      aria-label="Log lines"
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+      }}
+    >
+      {text}
+    </pre>
+  );
+}
+
+const textOf = ({ at, task, instance, text }: LogLine): string =>
+  `${clockTime(at)} ${task === null ? instance : `(Task ${task})`} ${text}\n`;

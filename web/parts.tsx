@@ -1,6 +1,6 @@
 // Parts that several pages share.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { time } from './format.ts';
 import type { LiveState } from './live.ts';
@@ -92,6 +92,7 @@ export function Failures({ failures }: { failures: { count: number; code: string
 /** Parts of a whole, side by side; the text beside it says the same. */
 export function Bar({ parts, label }: { parts: { state: string; count: number }[]; label: string }) {
   const shown = parts.filter(({ count }) => count > 0);
+  if (shown.length === 0) return null;
   return (
     <div>
       <div class="bar" role="img" aria-label={label}>
@@ -114,6 +115,15 @@ export function Bar({ parts, label }: { parts: { state: string; count: number }[
 export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: () => Promise<unknown> }) {
   const [state, setState] = useState<'idle' | 'asking' | 'busy'>('idle');
   const [problem, setProblem] = useState('');
+  const first = useRef<HTMLButtonElement>(null);
+  const refused = useRef<HTMLButtonElement>(null);
+  const was = useRef(state);
+  // The button that had the focus is gone: it moves to the one that takes its place, and not to the top of the page.
+  useEffect(() => {
+    if (state === 'asking') refused.current?.focus();
+    if (state === 'idle' && was.current !== 'idle') first.current?.focus();
+    was.current = state;
+  }, [state]);
   const act = (): void => {
     setState('busy');
     setProblem('');
@@ -129,10 +139,12 @@ export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: ()
           <button class="danger" onClick={act}>
             Yes, {text.toLowerCase()}
           </button>
-          <button onClick={() => setState('idle')}>No</button>
+          <button ref={refused} onClick={() => setState('idle')}>
+            No
+          </button>
         </>
       ) : (
-        <button disabled={state === 'busy'} onClick={() => setState('asking')}>
+        <button ref={first} disabled={state === 'busy'} onClick={() => setState('asking')}>
           {text}
         </button>
       )}

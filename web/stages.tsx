@@ -17,6 +17,7 @@ export function Stages({ instances, createdAt }: { instances: Instance[]; create
     .map((instance) => [
       <code>{instance.id}</code>,
       instance.role === 'head' ? 'scheduler' : 'worker',
+      instance.market === 'spot' ? `${instance.type} (spot)` : instance.type,
       <State state={instance.state === 'ready' ? (instance.process?.state ?? 'ready') : instance.state} />,
       <Timeline instance={instance} startMs={startMs} wholeMs={wholeMs} />,
       instance.reason?.text ?? instance.process?.reason?.text ?? '',
@@ -31,7 +32,7 @@ export function Stages({ instances, createdAt }: { instances: Instance[]; create
           </span>
         ))}
       </p>
-      <Table caption="Instances" columns={['Instance', 'Role', 'State', 'Start', 'Reason']} rows={rows} />
+      <Table caption="Instances" columns={['Instance', 'Role', 'Type', 'State', 'Start', 'Reason']} rows={rows} />
       {instances.length > shownAtOnce && (
         <p>
           The first {shownAtOnce} of {instances.length}.

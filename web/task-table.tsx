@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 
 import type { Task, TaskPage } from '../schema/jobs.ts';
-import { span, time } from './format.ts';
+import { span } from './format.ts';
 import { usePages } from './pages-of.ts';
-import { State, Table } from './parts.tsx';
+import { State, Table, When } from './parts.tsx';
 import { call, type Session } from './session.ts';
 
 const states = ['pending', 'assigned', 'running', 'done', 'error', 'cancelled'] as const;
-const columns = ['Task', 'State', 'Attempt', 'Exit', 'Started', 'Time', 'Instance', 'Reason'];
+const columns = ['Task', 'State', 'Attempt', 'Exit', 'Started', 'Time', 'Instance', 'Reason', 'Logs'];
 
 interface Props {
   session: Session;
@@ -17,11 +17,13 @@ interface Props {
   /** Place of the first task to show. */
   from: number;
   onFrom: (from: number) => void;
+  /** Shows the lines of the task of this id. */
+  onLogs: (task: number) => void;
   /** Changes when the tasks have changed. */
   changes: unknown;
 }
 
-export function TaskTable({ session, number, total, from, onFrom, changes }: Props) {
+export function TaskTable({ session, number, total, from, onFrom, onLogs, changes }: Props) {
   const [only, setOnly] = useState('');
   const { items, isMore, problem, showMore } = usePages(
     (after) => {
@@ -59,20 +61,27 @@ export function TaskTable({ session, number, total, from, onFrom, changes }: Pro
         </label>
       </form>
       {problem !== '' && <p role="alert">{problem}</p>}
-      <Table caption="Tasks" columns={columns} rows={items.map(rowOf)} />
+      <Table caption="Tasks" columns={columns} rows={items.map((task) => rowOf(task, onLogs))} />
       {items.length === 0 && !isMore && problem === '' && <p class="empty">No task is in this state.</p>}
       {isMore && <button onClick={showMore}>Show more</button>}
     </>
   );
 }
 
-const rowOf = (task: Task) => [
+const rowOf = (task: Task, onLogs: (task: number) => void) => [
   task.id,
   <State state={task.state} />,
   task.attempt === 0 ? '' : task.attempt,
   task.exitCode ?? task.signal ?? '',
-  time(task.startedAt),
+  <When at={task.startedAt} />,
   span(task.startedAt, task.endedAt),
   <code>{task.instance ?? ''}</code>,
   task.reason ?? '',
+  task.attempt === 0 ? (
+    ''
+  ) : (
+    <button class="small" aria-label={`Logs of task ${task.id}`} onClick={() => onLogs(task.id)}>
+      Logs
+    </button>
+  ),
 ];

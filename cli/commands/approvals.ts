@@ -132,5 +132,7 @@ function formatRule({ dollarsPerHour, dollars, allowOwn, timeoutSeconds }: Appro
     ...(dollars === null ? [] : [`${formatDollars(dollars)} in total`]),
   ].join(' or ');
   const own = allowOwn ? 'Admins may approve their own.' : 'Admins may not approve their own.';
-  return `Jobs and clusters that may cost more than ${above} wait for an admin, at most ${timeoutSeconds} s. ${own}`;
+  return `Jobs and clusters that may cost more than ${above} wait for an admin, at most ${hours(timeoutSeconds)}. ${own}`;
 }
+
+const hours = (seconds: number): string => `${Math.round(seconds / 360) / 10} h`;

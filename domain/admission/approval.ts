@@ -2,6 +2,7 @@
 import { spellDollars } from '../budget/dollars.ts';
 import type { Problem } from '../errors.ts';
 import { authorityOf, needsAdmin, type Caller } from '../people/authority.ts';
+import { timeText } from '../why.ts';
 
 /** Set by an admin. Null for a threshold: that cost is not looked at. */
 export interface ApprovalRule {
@@ -87,7 +88,7 @@ export function whyApproval(rule: ApprovalRule | null, { microsPerHour, totalMic
 
 export const waitsForApproval = (why: string, expiresAtMs: number): { code: string; text: string } => ({
   code: 'WAITING_FOR_APPROVAL',
-  text: `Waits until ${new Date(expiresAtMs).toISOString()} for an admin to approve it: ${why}`,
+  text: `Waits until ${timeText(expiresAtMs)} for an admin to approve it: ${why}`,
 });
 
 export interface Decision {

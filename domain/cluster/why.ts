@@ -79,6 +79,9 @@ export const explainReason = (reason: Reason | null): WhySentence[] =>
 function explainState(cluster: ClusterFacts, idleTimeoutMs: number | null): WhySentence[] {
   const { status, job, target, createdAtMs, readyAtMs, instances, dask } = cluster;
   const about = 'state';
+  if (status === 'waiting') {
+    return [{ about, text: 'The cluster has not started: no instance has been launched yet.', facts: [] }];
+  }
   if (status === 'pending') {
     const text = `The cluster was created at ${timeText(createdAtMs)}; no instance has been launched yet.`;
     return [{ about, text, facts: [fact('created', timeText(createdAtMs), createdAtMs)] }];

@@ -52,6 +52,10 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     expect(await app.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await app.page.getByRole('link', { name: 'mine' }).click();
     await app.page.getByText('for an admin to approve it').first().waitFor();
+    // Its workflow has not started: only its end may be asked for.
+    await app.page.getByText('The cluster has not started').waitFor();
+    await app.page.getByText('Nothing has happened yet').waitFor();
+    expect(await app.page.getByRole('button', { name: 'Scale' }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

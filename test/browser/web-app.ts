@@ -117,8 +117,8 @@ export function useWebApp(createApi: (options: { bundle: WebBundle; origin: stri
         if (shots !== undefined)
           await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`), fullPage: true });
       }
-      await page.setViewportSize({ width: 375, height: 740 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
       if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}-phone.png`), fullPage: true });
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: 'light' });

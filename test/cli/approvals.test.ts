@@ -31,7 +31,7 @@ it('shows the rule, and replaces it as a whole', async () => {
   const rule = { dollarsPerHour: 5, dollars: null, allowOwn: false, timeoutSeconds: 86_400 };
   const { api, env } = await standIn(() => ({ json: rule }));
   const shown = await callCli(['workspace', 'approval'], { env });
-  expect(shown.stdout).toContain('more than $5.00 an hour wait for an admin');
+  expect(shown.stdout).toContain('more than $5.00 an hour wait for an admin, at most 24 h.');
   const set = ['workspace', 'approval', '--per-hour', '5', '--allow-own', '--timeout', '2h'];
   expect((await callCli(set, { env })).code).toBe(0);
   expect((await callCli(['workspace', 'approval', '--off'], { env })).code).toBe(0);

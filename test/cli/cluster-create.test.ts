@@ -69,6 +69,13 @@ describe('cluster create', () => {
     expect(api.requests[0]?.body).toEqual({});
   });
 
+  it('says who lets it start where it needs an approval', async () => {
+    const { env } = await standIn(() => ({ status: 201, json: { ...created, needsApproval: 'It costs $9.' } }));
+    const { stderr } = await callCli(['cluster', 'create'], { env });
+    expect(stderr).toContain('ropewalk approve 7, by an admin');
+    expect(stderr).not.toContain('cluster exec');
+  });
+
   it('waits for all workers: progress on stderr, the cluster on stdout', async () => {
     const none = aCluster({
       status: 'starting',

@@ -38,6 +38,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/at': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/why': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/jobs/{number}/configuration': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   // Nothing is left to run again of a job that is open.
   'POST /v1/jobs/{number}/retry': { needs: 'write', subject: 'job', body: {}, ok: 409, ofPrivate: 'nothing' },
   'POST /v1/jobs/{number}/tasks/cancel': {
@@ -85,6 +86,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
     ofPrivate: 'nothing',
   },
   'GET /v1/clusters/{number}/why': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/clusters/{number}/configuration': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   // The cluster of these tests was started without Jupyter.
   'POST /v1/clusters/{number}/jupyter-link': { needs: 'write', subject: 'cluster', ok: 409, ofPrivate: 'nothing' },

@@ -1,19 +1,21 @@
 // One cluster: how it is, its instances as they come up, what happened, what it costs, and what can be done with it.
-import { useState } from 'preact/hooks';
-
-import type { Cluster, DashboardLink } from '../../schema/clusters.ts';
+import type { Cluster } from '../../schema/clusters.ts';
+import { ClusterActions } from '../cluster-actions.tsx';
+import { ConfigurationSection, useConfiguration } from '../configuration.tsx';
 import { CostChart } from '../cost-chart.tsx';
 import { cost, dollars, span, time } from '../format.ts';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
-import { Act, Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
-import { call, mayWrite, type Session } from '../session.ts';
+import { Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
+import type { Session } from '../session.ts';
 import { TimeMachine } from '../time-machine.tsx';
 import { Stages } from '../stages.tsx';
+import { UsageTables } from '../usage.tsx';
 
 export function ClusterPage({ session, number }: { session: Session; number: number }) {
   const { value: cluster, state, problem } = useLive<Cluster>(session, `/v1/live/clusters/${number}?follow=true`);
+  const configuration = useConfiguration(session, `/v1/clusters/${number}`);
   if (cluster === null) {
     return (
       <>
@@ -34,7 +36,9 @@ export function ClusterPage({ session, number }: { session: Session; number: num
       )}
       {cluster.reason !== null && <p class="note">{cluster.reason.text}</p>}
       {cluster.waitingForCapacity && <p class="note">{cluster.waitingForCapacity.text}</p>}
-      {isOpen && <Actions session={session} cluster={cluster} />}
+      {isOpen && (
+        <ClusterActions session={session} cluster={cluster} hasJupyter={configuration?.software?.jupyter === true} />
+      )}
       <Facts facts={factsOf(cluster)} />
       {cluster.withheld !== true && (
         <WhyList
@@ -50,12 +54,18 @@ export function ClusterPage({ session, number }: { session: Session; number: num
         <CostChart session={session} path={`/v1/clusters/${number}/costs`} cost={cluster.cost ?? null} />
       )}
       <Failures failures={cluster.failures} />
+      {cluster.dask?.usage && <UsageTables usage={cluster.dask.usage} />}
+      {configuration !== null && <ConfigurationSection configuration={configuration} />}
       <h2>Events</h2>
-      <Table
-        caption="Events, newest first"
-        columns={['When', 'What', 'By', 'Text']}
-        rows={cluster.events.toReversed().map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
-      />
+      {cluster.events.length === 0 ? (
+        <p class="empty">Nothing has happened yet: events begin with the start.</p>
+      ) : (
+        <Table
+          caption="Events, newest first"
+          columns={['When', 'What', 'By', 'Text']}
+          rows={cluster.events.toReversed().map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
+        />
+      )}
       {cluster.withheld !== true && (
         <TimeMachine
           session={session}
@@ -66,65 +76,6 @@ export function ClusterPage({ session, number }: { session: Session; number: num
       )}
       {cluster.withheld !== true && <Logs session={session} path={`/v1/clusters/${cluster.number}/logs`} />}
     </>
-  );
-}
-
-function Actions({ session, cluster }: { session: Session; cluster: Cluster }) {
-  const [workers, setWorkers] = useState(String(cluster.dask?.workersWanted ?? 0));
-  const [problem, setProblem] = useState('');
-  const path = `/v1/clusters/${cluster.number}`;
-  const openDashboard = (): void => {
-    // Opened at once: a browser allows no window after an answer was waited for.
-    const opened = window.open('about:blank', '_blank');
-    call<DashboardLink>(session, 'POST', `${path}/dashboard-link`)
-      .then(({ url }) => {
-        if (opened !== null) opened.opener = null;
-        opened?.location.replace(url);
-      })
-      .catch((error: unknown) => {
-        opened?.close();
-        setProblem(error instanceof Error ? error.message : String(error));
-      });
-  };
-  return (
-    <div class="actions">
-      {cluster.dask?.schedulerAddress !== null && cluster.dask !== null && (
-        <button class="primary" onClick={openDashboard}>
-          Open the Dask dashboard
-        </button>
-      )}
-      {mayWrite(session) && cluster.job === null && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            setProblem('');
-            call(session, 'POST', `${path}/scale`, { workers: Number(workers) }).catch((error: unknown) =>
-              setProblem(error instanceof Error ? error.message : String(error)),
-            );
-          }}
-        >
-          <label>
-            Workers
-            <input
-              type="number"
-              min={0}
-              max={10_000}
-              value={workers}
-              onInput={(event) => setWorkers(event.currentTarget.value)}
-            />
-          </label>
-          <button>Scale</button>
-        </form>
-      )}
-      {mayWrite(session) && (
-        <Act
-          text="Stop"
-          ask="Stop the cluster and all its instances?"
-          onAct={() => call(session, 'POST', `${path}/stop`)}
-        />
-      )}
-      {problem !== '' && <span role="alert">{problem}</span>}
-    </div>
   );
 }
 

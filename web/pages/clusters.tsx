@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 
 import type { Cluster, ClusterPage } from '../../schema/clusters.ts';
 import { Filters, noFilter, queryOf } from '../filters.tsx';
-import { cost, time } from '../format.ts';
+import { cost } from '../format.ts';
 import { useLive } from '../live.ts';
-import { State, Table, Title } from '../parts.tsx';
+import { LiveList } from '../live-list.tsx';
+import { State, Title, When } from '../parts.tsx';
 import type { Session } from '../session.ts';
 
 const statuses = ['waiting', 'pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
@@ -13,7 +14,8 @@ const columns = ['ID', 'Name', 'State', 'Workers', 'Created', 'Ended', 'Approx c
 
 export function ClustersPage({ session }: { session: Session }) {
   const [filter, setFilter] = useState(noFilter);
-  const live = useLive<ClusterPage>(session, `/v1/live/clusters?${queryOf(filter, { kind: 'dask' })}`);
+  const query = queryOf(filter, { kind: 'dask' });
+  const live = useLive<ClusterPage>(session, `/v1/live/clusters?${query}&follow=true`);
   return (
     <>
       <Title text="Clusters" live={live.state} />
@@ -25,7 +27,13 @@ export function ClustersPage({ session }: { session: Session }) {
         </p>
       )}
       {live.value !== null && live.value.items.length > 0 && (
-        <Table caption="Clusters, newest first" columns={columns} rows={live.value.items.map(rowOf)} />
+        <LiveList
+          key={query}
+          caption="Clusters, newest first"
+          {...{ session, columns, rowOf }}
+          newest={live.value}
+          path={`/v1/clusters?${query}`}
+        />
       )}
     </>
   );
@@ -36,8 +44,8 @@ const rowOf = (cluster: Cluster) => [
   <a href={`/clusters/${cluster.number}`}>{cluster.name}</a>,
   <State state={cluster.status} />,
   cluster.dask === null ? '' : `${cluster.dask.workersStarted} / ${cluster.dask.workersWanted}`,
-  time(cluster.createdAt),
-  time(cluster.endedAt),
+  <When at={cluster.createdAt} />,
+  <When at={cluster.endedAt} />,
   cost(cluster.cost),
   cluster.user,
 ];

@@ -3,13 +3,14 @@ import { useState } from 'preact/hooks';
 
 import type { CreatedJob, Job } from '../../schema/jobs.ts';
 import { cost, span, time } from '../format.ts';
+import { ConfigurationSection, useConfiguration } from '../configuration.tsx';
 import { CostChart } from '../cost-chart.tsx';
 import { Grid } from '../grid.tsx';
 import { Histogram } from '../histogram.tsx';
 import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
-import { Act, Bar, Facts, Failures, State, Table, Title } from '../parts.tsx';
+import { Act, Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
 import { call, mayWrite, type Session } from '../session.ts';
 import { useTaskStates } from '../task-states.ts';
 import { TimeMachine } from '../time-machine.tsx';
@@ -21,8 +22,10 @@ const barOrder = ['done', 'error', 'cancelled', 'running', 'assigned', 'pending'
 
 export function JobPage({ session, number }: { session: Session; number: number }) {
   const { value: job, state, problem } = useLive<Job>(session, `/v1/live/jobs/${number}?follow=true`);
+  const configuration = useConfiguration(session, `/v1/jobs/${number}`);
   const tasks = useTaskStates(session, job);
   const [from, setFrom] = useState(0);
+  const [logsOf, setLogsOf] = useState<number | null>(null);
   if (job === null) {
     return (
       <>
@@ -69,6 +72,9 @@ export function JobPage({ session, number }: { session: Session; number: number 
         </div>
       )}
       <Facts facts={factsOf(job)} />
+      <pre class="command" aria-label="Command">
+        {job.command}
+      </pre>
       {job.withheld !== true && (
         <WhyList
           session={session}
@@ -90,18 +96,27 @@ export function JobPage({ session, number }: { session: Session; number: number 
           <Table
             caption="Newest errors"
             columns={['Task', 'Attempt', 'When', 'Error']}
-            rows={job.recentErrors.map((each) => [each.task, each.attempt, time(each.at), each.text])}
+            rows={job.recentErrors.map((each) => [each.task, each.attempt, <When at={each.at} />, each.text])}
           />
         </>
       )}
       {tasks !== null && (
-        <TaskTable session={session} number={number} total={tasks.total} from={from} onFrom={setFrom} changes={tasks} />
+        <TaskTable
+          {...{ session, number, from }}
+          total={tasks.total}
+          onFrom={setFrom}
+          onLogs={setLogsOf}
+          changes={tasks}
+        />
       )}
+      {configuration !== null && <ConfigurationSection configuration={configuration} />}
       {job.withheld !== true && <JobFiles session={session} number={number} />}
       {job.withheld !== true && (
         <TimeMachine session={session} path={`/v1/jobs/${number}`} from={job.submittedAt} until={job.endedAt} />
       )}
-      {job.withheld !== true && <Logs session={session} path={`/v1/jobs/${number}/logs`} />}
+      {job.withheld !== true && (
+        <Logs session={session} path={`/v1/jobs/${number}/logs`} task={logsOf} onAllTasks={() => setLogsOf(null)} />
+      )}
     </>
   );
 }
@@ -116,7 +131,6 @@ const factsOf = (job: Job): Parameters<typeof Facts>[0]['facts'] => [
   ['Retried tasks', String(job.counters.retried)],
   ['Approx cloud cost', job.cost ? cost(job.cost) : 'none yet'],
   ...queueFacts(job),
-  ['Command', <code>{job.command}</code>],
 ];
 
 /** What it waited for, and what it comes from. */

@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 
 import type { Job, JobPage } from '../../schema/jobs.ts';
 import { Filters, noFilter, queryOf } from '../filters.tsx';
-import { cost, time } from '../format.ts';
+import { cost } from '../format.ts';
 import { useLive } from '../live.ts';
-import { State, Table, Title } from '../parts.tsx';
+import { LiveList } from '../live-list.tsx';
+import { State, Title, When } from '../parts.tsx';
 import type { Session } from '../session.ts';
 
 const statuses = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'] as const;
@@ -13,7 +14,8 @@ const columns = ['ID', 'Name', 'State', 'Tasks done', 'Submitted', 'Finished', '
 
 export function JobsPage({ session }: { session: Session }) {
   const [filter, setFilter] = useState(noFilter);
-  const live = useLive<JobPage>(session, `/v1/live/jobs?${queryOf(filter)}`);
+  const query = queryOf(filter);
+  const live = useLive<JobPage>(session, `/v1/live/jobs?${query}&follow=true`);
   return (
     <>
       <Title text="Jobs" live={live.state} />
@@ -25,7 +27,13 @@ export function JobsPage({ session }: { session: Session }) {
         </p>
       )}
       {live.value !== null && live.value.items.length > 0 && (
-        <Table caption="Jobs, newest first" columns={columns} rows={live.value.items.map(rowOf)} />
+        <LiveList
+          key={query}
+          caption="Jobs, newest first"
+          {...{ session, columns, rowOf }}
+          newest={live.value}
+          path={`/v1/jobs?${query}`}
+        />
       )}
     </>
   );
@@ -36,8 +44,8 @@ const rowOf = (job: Job) => [
   <a href={`/jobs/${job.number}`}>{job.name}</a>,
   <State state={job.status} />,
   `${job.tasks.done} / ${job.tasks.total}`,
-  time(job.submittedAt),
-  time(job.endedAt),
+  <When at={job.submittedAt} />,
+  <When at={job.endedAt} />,
   cost(job.cost),
   job.user,
   <code class="short">{job.command}</code>,

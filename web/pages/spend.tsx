@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { Costs } from '../../schema/costs.ts';
+import { dayRange } from '../axes.ts';
 import { useChart } from '../chart.ts';
 import { dollars, time } from '../format.ts';
 import { Facts, Table, Title } from '../parts.tsx';
@@ -22,7 +23,11 @@ export function SpendPage({ session }: { session: Session }) {
     const read = (grouping: string) =>
       call<Costs>(session, 'GET', `/v1/costs?${new URLSearchParams({ by: grouping, since }).toString()}`);
     Promise.all([read(by), read('day')]).then(
-      ([grouped, days]) => isLeft || setCosts({ grouped, days }),
+      ([grouped, days]) => {
+        if (isLeft) return;
+        setCosts({ grouped, days });
+        setProblem('');
+      },
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     );
     return () => {
@@ -87,12 +92,14 @@ function draw(root: HTMLElement, items: Costs['items']): uPlot {
   const style = getComputedStyle(root);
   const [ink, line] = [style.getPropertyValue('--muted'), style.getPropertyValue('--line')];
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  const days = items.map(({ key }) => Date.parse(`${key}T00:00:00Z`) / 1_000);
   const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
   return new uPlot(
     {
       ...{ width: root.clientWidth, height: 180, legend: { show: false }, cursor: { show: false } },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
       scales: {
-        x: { range: (_chart, min, max) => [min - daySeconds, max + daySeconds] },
+        x: { range: () => dayRange(days) },
         y: { range: (_chart, _min, max) => [0, Math.max(max * 1.1, 0.01)] },
       },
       axes: [
@@ -113,7 +120,7 @@ function draw(root: HTMLElement, items: Costs['items']): uPlot {
         },
       ],
     },
-    [items.map(({ key }) => Date.parse(`${key}T00:00:00Z`) / 1_000), items.map((each) => each.dollars)],
+    [days, items.map((each) => each.dollars)],
     root,
   );
 }

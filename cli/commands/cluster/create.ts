@@ -140,7 +140,9 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
     const { pricePerHour } = created;
     const next = [
       ...(pricePerHour === undefined ? [] : [`Price:               ${formatPrice(pricePerHour)}`]),
-      `Run a script on it:  ropewalk cluster exec ${created.number} -- python my_script.py`,
+      created.needsApproval === undefined
+        ? `Run a script on it:  ropewalk cluster exec ${created.number} -- python my_script.py`
+        : `Let it start:        ropewalk approve ${created.number}, by an admin`,
       ...(flags.jupyter === true ? [`Open Jupyter:        ropewalk cluster jupyter ${created.number}`] : []),
       `Stop it:             ropewalk cluster stop ${created.number}`,
     ].join('\n');

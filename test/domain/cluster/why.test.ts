@@ -56,6 +56,7 @@ describe('why a cluster runs or waits', () => {
       { status: 'pending' },
       'The cluster was created at 2026-11-22 10:00:00 UTC; no instance has been launched yet.',
     ],
+    ['waiting', { status: 'waiting' }, 'The cluster has not started: no instance has been launched yet.'],
     [
       'starting',
       { status: 'starting', instances: [ready], dask: { ...dask, workersStarted: 0 } },

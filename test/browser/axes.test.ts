@@ -1,0 +1,25 @@
+// Axes of charts and texts of times, without a browser.
+import { expect, it } from 'vitest';
+
+import { dayRange, timeLabels } from '../../web/axes.ts';
+import { clockTime } from '../../web/format.ts';
+
+const day = 86_400;
+
+it('one day alone has a range of days, not of years', () => {
+  expect(dayRange([20 * day])).toEqual([19 * day, 21 * day]);
+  expect(dayRange([20 * day, 25 * day])).toEqual([19 * day, 26 * day]);
+});
+
+it('an axis of times names a day where it begins', () => {
+  const noon = new Date(2026, 10, 23, 23, 0).getTime() / 1_000;
+  const labels = timeLabels([noon, noon + 1_800, noon + 3_600], 1_800);
+  expect(labels.map((label) => label.split('\n').length)).toEqual([2, 1, 2]);
+  expect(timeLabels([noon, noon + day], day).every((label) => /^\w+ \d+$/.test(label))).toBe(true);
+});
+
+it('a line of output has the time of its reader, with the date when it is not of today', () => {
+  const at = new Date(2026, 10, 24, 4, 5, 6, 7);
+  expect(clockTime(at.toISOString(), new Date(2026, 10, 24, 23))).toBe('04:05:06.007');
+  expect(clockTime(at.toISOString(), new Date(2026, 10, 25, 1))).toBe('2026-11-24 04:05:06.007');
+});
