@@ -1,10 +1,11 @@
 // What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
-// commands, counts budgets, deletes unused environments, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
+// commands, counts budgets, deletes unused environments, runs the checks of the clouds once an hour, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
 // have new orders. It sends what is due to webhooks. Doing any of it twice is harmless.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { countEveryMs } from '../domain/budget/budget.ts';
 import { countBudgets } from './budgets/count.ts';
+import { checkDueClouds } from './clouds/clouds.ts';
 import type { Deps } from './context.ts';
 import { deliverCommands } from './commands/deliver.ts';
 import { removeUnusedArchives, removeUnusedEveryMs } from './shared-builds/remove-unused.ts';
@@ -27,6 +28,8 @@ type Working = Pick<
   | 'liveness'
   | 'webhooks'
   | 'now'
+  | 'providers'
+  | 'deploymentId'
 >;
 
 /** Resolves when the process ends. */
@@ -48,15 +51,20 @@ export async function runDeferredWork(deps: Deps): Promise<void> {
     repeat(deps, () => countBudgets(deps), countEveryMs),
     repeat(deps, () => runSchedules(deps)),
     repeat(deps, () => removeUnusedArchives(deps), removeUnusedEveryMs),
+    // Not at once: a restart must not ask each cloud again.
+    pause(deps, cloudsEveryMs).then(() => repeat(deps, () => checkDueClouds(deps), cloudsEveryMs)),
   ]);
   await deps.webhooks.settled();
   await deps.liveness.end(deps);
 }
 
+const pause = ({ stopping }: Pick<Working, 'stopping'>, ms: number): Promise<void> =>
+  sleep(ms, undefined, { signal: stopping, ref: false }).catch(() => undefined);
+
 async function repeat({ stopping }: Working, work: () => Promise<unknown>, pauseMs = everyMs): Promise<void> {
   while (!stopping.aborted) {
     await work();
-    await sleep(pauseMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);
+    await pause({ stopping }, pauseMs);
   }
 }
 
@@ -79,3 +87,5 @@ export async function workOnce(deps: Working): Promise<void> {
 }
 
 const everyMs = 1_000;
+/** How often it is looked which checks are due. */
+const cloudsEveryMs = 300_000;

@@ -64,6 +64,7 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       apiUrlCheck(env),
       agentCheck(env, first.apiCa),
       ...regions.map((file) => dryRunCheck(file, env)),
+      ...regions.map(quotaCheck),
       ...regions.flatMap((file) => accountChecks(file, env)),
     ],
   };
@@ -74,6 +75,14 @@ const dryRunCheck = (file: AwsFile, env: Environment): ProviderCheck => ({
   run: async (signal, deploymentId) => {
     const { tryLaunch } = await import('./launch-check.ts');
     return tryLaunch(file, { deploymentId, apiUrl: env['ROPEWALK_API_URL'] ?? '' }, signal);
+  },
+});
+
+const quotaCheck = ({ region }: AwsFile): ProviderCheck => ({
+  name: `aws quotas ${region}`,
+  run: async (signal) => {
+    const { describeQuotas } = await import('./quotas.ts');
+    return describeQuotas(region, signal);
   },
 });
 

@@ -5,7 +5,7 @@ import type { ProviderCheck } from '../../providers/manifest.ts';
 import type { Cloud, CloudList } from '../../schema/clouds.ts';
 import type { CloudFinding } from '../../store/cloud-check-port.ts';
 import { requireScope } from '../auth/scopes.ts';
-import type { Context } from '../context.ts';
+import type { Context, Deps } from '../context.ts';
 import type { ServedProvider } from '../providers.ts';
 import { time } from '../to-wire.ts';
 
@@ -35,13 +35,39 @@ export async function checkCloud(context: Context, { cloud }: { cloud: string })
     });
   }
   const checks = checksFor(context, provider);
-  const findings = await Promise.all(checks.map((check) => run(context, check)));
+  const findings = await Promise.all(checks.map((check) => run(deps, check, `request ${context.requestId}`)));
   await deps.store.cloudChecks.put(cloud, findings);
   return show(context, provider);
 }
 
+/** So often each check is run without being asked for. */
+export const checkEveryMs = 3_600_000;
+
+/**
+ * Runs the checks that no replica has run for an hour, of all workspaces' accounts: an admin reads what is broken before a launch fails.
+ * Two replicas may run the same one; the newer finding stays.
+ */
+export async function checkDueClouds(
+  deps: Pick<Deps, 'now' | 'deploymentId' | 'logger' | 'providers' | 'store'>,
+): Promise<void> {
+  for (const { manifest, checks = [] } of deps.providers) {
+    try {
+      const found = new Map((await deps.store.cloudChecks.list(manifest.name)).map(({ name, atMs }) => [name, atMs]));
+      const isDue = ({ name }: ProviderCheck): boolean => deps.now() - (found.get(name) ?? 0) >= checkEveryMs;
+      const findings = await Promise.all(checks.filter(isDue).map((check) => run(deps, check, `check ${check.name}`)));
+      if (findings.length > 0) await deps.store.cloudChecks.put(manifest.name, findings);
+    } catch (error) {
+      deps.logger.warn({ err: error, provider: manifest.name }, 'the checks of a cloud could not be kept now');
+    }
+  }
+}
+
 /** A fault of a check itself is its finding too: the other checks say what they found. */
-async function run({ deps, requestId }: Context, check: ProviderCheck): Promise<CloudFinding> {
+async function run(
+  deps: Pick<Deps, 'now' | 'deploymentId' | 'logger'>,
+  check: ProviderCheck,
+  of: string,
+): Promise<CloudFinding> {
   const { name } = check;
   const atMs = deps.now();
   try {
@@ -52,7 +78,7 @@ async function run({ deps, requestId }: Context, check: ProviderCheck): Promise<
       return { name, atMs, state: 'broken', text: error.problem.message, fix: error.problem.hint ?? '' };
     }
     deps.logger.error({ err: error, check: name }, 'a check of a cloud failed');
-    const fix = `Read the log of the API, request ${requestId}.`;
+    const fix = `Read the log of the API, ${of}.`;
     return { name, atMs, state: 'broken', text: 'The check could not be carried out.', fix };
   }
 }

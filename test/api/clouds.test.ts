@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
+import { checkDueClouds } from '../../services/clouds/clouds.ts';
 import { testCloud, testHost } from './providers.ts';
 import { createTestApi } from './support.ts';
 
@@ -48,6 +49,25 @@ it('shows an admin the accounts and checks of the workspace alone, and keeps wha
     ],
   ]);
   expect(JSON.stringify(await list())).not.toMatch(/theirs|of other|secret/);
+});
+
+it('runs each check again when its last finding is an hour old, of all workspaces, and none before', async () => {
+  const api = await createTestApi({ providers: [provider, testHost()] });
+  const found = async () =>
+    new Map((await api.store.cloudChecks.list('aws')).map(({ name, state, atMs }) => [name, { state, atMs }]));
+  await checkDueClouds(api.deps);
+  const first = await found();
+  expect([...first.keys()].toSorted()).toEqual(['faulty', 'of other', 'refused', 'works']);
+  expect(first.get('faulty')?.state).toBe('broken');
+  api.clock.offsetMs = 59 * 60_000;
+  await checkDueClouds(api.deps);
+  expect(await found()).toEqual(first);
+  api.clock.offsetMs = 61 * 60_000;
+  await checkDueClouds(api.deps);
+  expect((await found()).get('works')?.atMs).toBeGreaterThan(first.get('works')?.atMs ?? Infinity);
+  api.database.isUnavailable = true;
+  await checkDueClouds(api.deps);
+  api.database.isUnavailable = false;
 });
 
 it('refuses members, and a cloud that is not enabled', async () => {

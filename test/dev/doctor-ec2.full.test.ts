@@ -56,6 +56,7 @@ describe('the doctor, asked about EC2', () => {
       'aws credentials': { state: 'ok', text: 'arn:aws:iam::123456789012:user/emulator' },
       'aws identity keys': { state: 'ok', text: "AWS's certificates of us-east-1" },
       'aws launch us-east-1': { state: 'ok', text: expect.stringContaining('EC2 would launch m6i.xlarge') },
+      'aws quotas us-east-1': { state: 'ok', text: expect.stringContaining('standard families, on demand') },
       'aws worker': {
         state: 'broken',
         text: expect.stringContaining('no Temporal worker polls provider/aws/us-east-1'),

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { agentCheck } from '../../providers/aws/agent-check.ts';
 import { tryLaunch } from '../../providers/aws/launch-check.ts';
+import { describeQuotas } from '../../providers/aws/quotas.ts';
 import type { AwsFile } from '../../providers/aws/settings-file.ts';
 import { clientOf } from '../emulator/client.ts';
 import { awsFile, startCloud, type TestCloud } from './aws-cloud.ts';
@@ -35,6 +36,30 @@ describe('a trial launch', () => {
     );
     expect((await cloud.emulator.counts()).calls['RunInstances']).toBe(7);
     expect(await cloud.emulator.instances()).toEqual([]);
+  });
+
+  it('stands beside the quotas of the account', async () => {
+    const quotas = () => describeQuotas('us-east-1', AbortSignal.timeout(60_000));
+    expect(await quotas()).toMatch(
+      /^vCPUs at the same time: standard families, on demand \d+; standard families, spot \d+; G and VT/,
+    );
+    await cloud.emulator.send({ op: 'quota', region: 'us-east-1', pool: 'standard/on-demand', vcpus: 640 });
+    expect(await quotas()).toContain('standard families, on demand 640;');
+    const fault = {
+      action: 'GetServiceQuota',
+      times: 4,
+      kind: 'error' as const,
+      code: 'AccessDeniedException',
+      status: 400,
+    };
+    await cloud.emulator.send({ op: 'fault', fault });
+    await expect(quotas()).rejects.toMatchObject({
+      problem: {
+        message: expect.stringContaining('AccessDeniedException'),
+        hint: expect.stringContaining('control-plane.json'),
+      },
+    });
+    await cloud.emulator.send({ op: 'clearFaults' });
   });
 
   it('names what is missing, and the command that makes it', async () => {

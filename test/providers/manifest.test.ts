@@ -197,7 +197,7 @@ describe('EC2', () => {
     const names = ['aws credentials', 'aws identity keys', 'aws api url', 'aws agent'];
     expect(configured('aws').checks.map(({ name }) => name)).toEqual([
       ...names,
-      ...['aws launch us-east-1', 'aws launch us-west-2'],
+      ...['aws launch us-east-1', 'aws launch us-west-2', 'aws quotas us-east-1', 'aws quotas us-west-2'],
     ]);
     expect(await check?.run(AbortSignal.timeout(30_000), 'd')).toMatch(/^arn:aws:/);
     await expect(check?.run(AbortSignal.abort(), 'd')).rejects.toThrow('AWS does not accept the credentials');

@@ -7,15 +7,8 @@ import {
 } from '@aws-sdk/client-service-quotas';
 
 import type { QuotaReport } from '../../manifest.ts';
+import { vcpuQuotas } from '../quotas.ts';
 import { explained } from './calls.ts';
-
-/** Codes of AWS: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-quotas.html */
-const quotas = [
-  { code: 'L-1216C47A', name: 'standard families, on demand', isGpu: false },
-  { code: 'L-34B43A08', name: 'standard families, spot', isGpu: false },
-  { code: 'L-DB2E81BA', name: 'G and VT families (GPU), on demand', isGpu: true },
-  { code: 'L-3819A6DF', name: 'G and VT families (GPU), spot', isGpu: true },
-] as const;
 
 const open = ['PENDING', 'CASE_OPENED'];
 
@@ -24,7 +17,7 @@ export async function readQuotas(region: string, request: number | null): Promis
   const client = new ServiceQuotasClient({ region, maxAttempts: 4 });
   try {
     const reports: QuotaReport[] = [];
-    for (const { code, name, isGpu } of quotas) {
+    for (const { code, name, isGpu } of vcpuQuotas) {
       const quota = { ServiceCode: 'ec2', QuotaCode: code };
       const { Quota } = await client.send(new GetServiceQuotaCommand(quota));
       const value = Quota?.Value ?? 0;
