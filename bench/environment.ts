@@ -14,7 +14,8 @@ import { serve } from '@hono/node-server';
 
 import { createApiClient } from '../agent/api-client/client.ts';
 import { createSharedBuilds } from '../agent/api-client/shared-builds.ts';
-import { ensureEnvironment, type Environment } from '../agent/runtimes/environment/environment.ts';
+import { ensureEnvironment } from '../agent/runtimes/environment/environment.ts';
+import type { Environment } from '../agent/runtimes/environment/request.ts';
 import { toolEnvironment } from '../agent/runtimes/environment/run-tool.ts';
 import { ensureUv } from '../agent/runtimes/environment/uv.ts';
 import { createDaskInstance } from '../test/api/dask-support.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 
 import { longestClusterMs } from '../domain/cluster/limits.ts';
-import { maxAmount, maxOrdinal, maxTimeMs } from '../domain/requests/limits.ts';
+import { maxAmount, maxBytesSaid, maxOrdinal, maxTimeMs } from '../domain/requests/limits.ts';
 
 const measured = (max: number) =>
   z
@@ -14,6 +14,8 @@ const measured = (max: number) =>
 
 /** Tasks, workers, clients. */
 export const amount = measured(maxAmount);
+
+export const bytes = measured(maxBytesSaid);
 
 /** Milliseconds; nothing that an agent measures is older than its cluster. */
 export const spanMs = measured(longestClusterMs);

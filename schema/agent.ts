@@ -1,7 +1,7 @@
 // What agents say to the API. The same shapes, less the parsing, are domain/job/protocol.ts and contracts/cluster.ts.
 import { z } from 'zod';
 
-import { amount, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
+import { amount, bytes, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
 import { storedFile } from './files.ts';
 import { runtime } from './runtime.ts';
 import { sha256 } from './software.ts';
@@ -84,7 +84,7 @@ export const usageReport = z.strictObject({
     .max(10)
     .optional(),
   /** Of all workers. */
-  memory: z.strictObject({ usedBytes: amount, limitBytes: amount }).optional(),
+  memory: z.strictObject({ usedBytes: bytes, limitBytes: bytes }).optional(),
 });
 
 /** What the scheduler says of itself, sent when it matters: clients, workers, idle or not; counts now and then. */

@@ -7,6 +7,8 @@ export interface ExitReason {
   text: string;
   exitCode: number | null;
   signal: string | null;
+  /** The program, its options or its environment are wrong: it would fail in the same way on every instance. */
+  isProgramError: boolean;
 }
 
 export interface Clues {
@@ -52,6 +54,14 @@ function noteException(clues: Clues, line: string): void {
   }
 }
 
+/** Dask raises ValueError for a worker whose name is still taken as well, and that passes. */
+function isProgramError({ exception, cause }: Clues): boolean {
+  const first = cause ?? exception ?? '';
+  return (
+    /^(ModuleNotFound|Import|Attribute|Type|Name|Syntax|Value)Error\b/.test(first) && !/name taken|register/.test(first)
+  );
+}
+
 /** The rest of a sentence: what it wrote last, unless that is about its usual work. */
 function lastWords({ lastLine, exception, cause }: Clues): string {
   if (lastLine === null || / - (INFO|DEBUG) - /.test(lastLine)) return '';
@@ -69,7 +79,7 @@ export function describeEnd({
   clues: Clues;
 }): ExitReason {
   const last = lastWords(clues);
-  const end = { exitCode, signal };
+  const end = { exitCode, signal, isProgramError: false };
   if (clues.endedByUs) return { ...end, code: 'ENDED', text: 'it was asked to end' };
   if (signal !== null) return { ...end, code: 'SIGNAL', text: `it was ended by ${signal} from outside${last}` };
   if (exitCode === preloadFailed && clues.daskReason === null) {
@@ -81,6 +91,7 @@ export function describeEnd({
   return {
     ...end,
     code: 'EXITED',
+    isProgramError: isProgramError(clues),
     text: `it ended by itself with exit code ${exitCode}${last}`,
   };
 }

@@ -7,6 +7,8 @@ export type DaskFailureCode =
   | 'METADATA_OPEN'
   | 'SCHEDULER_FAILED'
   | 'WORKER_FAILED'
+  /** Its program or its options are wrong: every instance would fail in the same way. */
+  | 'PROGRAM_ERROR'
   | 'NO_HELLO'
   | 'JUPYTER_FAILED'
   | 'PROCESS_EXITED';

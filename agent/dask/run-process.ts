@@ -9,6 +9,7 @@ import { handOver } from '../processes/hand-over.ts';
 import type { TaskUser } from '../processes/task-user.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
 import type { DaskProcess } from './commands.ts';
+import { asFailure } from './failure.ts';
 import { describeEnd, noClues, noteLine } from './exit-reason.ts';
 import type { ExitReason } from './exit-reason.ts';
 
@@ -63,7 +64,7 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     return reason;
   });
   const failed = async (): Promise<never> => {
-    throw new Error(`the process ended: ${(await ended).text}`);
+    throw asFailureOf(await ended, 'the process ended');
   };
   return {
     pid: running.pid,
@@ -72,7 +73,7 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     whenRegistered: async (timeoutMs, workers = 1) => {
       const found = await changes.when(() => (clues.registered >= workers ? 'registered' : reason), timeoutMs);
       if (found === 'registered') return;
-      if (found !== null) throw new Error(`the Dask worker ended before it reached its scheduler: ${found.text}`);
+      if (found !== null) throw asFailureOf(found, 'the Dask worker ended before it reached its scheduler');
       const last = clues.lastLine === null ? '' : ` Its last line: ${clues.lastLine}`;
       throw new Error(`the Dask worker did not reach its scheduler within ${timeoutMs / 1000} s.${last}`);
     },
@@ -83,6 +84,11 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
       return ended;
     },
   };
+}
+
+function asFailureOf({ text, isProgramError }: ExitReason, what: string): Error {
+  const error = new Error(`${what}: ${text}`);
+  return isProgramError ? asFailure('PROGRAM_ERROR', error) : error;
 }
 
 async function start(command: DaskProcess, output: LineSink, { runtime, pipeDirectory, started }: RunOptions) {

@@ -11,7 +11,7 @@ import type { Reports } from '../api-client/reports.ts';
 import { createSharedBuilds } from '../api-client/shared-builds.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import type { StageName } from '../runtimes/environment/build.ts';
+import type { StageName } from '../runtimes/environment/stages.ts';
 import { withDefaults } from '../runtimes/environment/with-defaults.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
 import type { Runtime } from '../runtimes/runtime.ts';

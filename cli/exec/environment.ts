@@ -58,12 +58,13 @@ async function chooseVariables(
     if (missing === null) return {};
     context.output.err(`note: ${missing}; using the cluster's environment (--no-environment uses yours)`);
   }
-  const directory = await build({ ...complete, fetchPackageFile, signal }, context);
+  const { directory, modules } = await build({ ...complete, fetchPackageFile, signal }, context);
   const programs = join(directory, 'bin');
   if (isPython(program) && !(await isExecutable(join(programs, program)))) {
     throw new CommandError(`the cluster's environment has no ${program}`, 'Write python, or use --no-environment.');
   }
-  return { PATH: [programs, context.env['PATH'] ?? ''].join(delimiter), VIRTUAL_ENV: directory };
+  const path = [programs, context.env['PATH'] ?? ''].join(delimiter);
+  return { PATH: path, VIRTUAL_ENV: directory, ...(modules === null ? {} : { ROPEWALK_MODULES: modules }) };
 }
 
 /** Why the user's Python cannot be a client of the cluster; null when it can, or when the command is not a Python. */
@@ -91,9 +92,9 @@ const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(progr
 async function build(
   { python, ...environment }: EnvironmentSpec & Pick<EnvironmentRequest, 'fetchPackageFile' | 'signal'>,
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,
-): Promise<string> {
+): Promise<{ directory: string; modules: string | null }> {
   const { ensureEnvironment } = await import('../../agent/runtimes/environment/environment.ts');
-  const { directory } = await ensureEnvironment({
+  return ensureEnvironment({
     cacheDir: join(home, 'cache'),
     ...environment,
     pythonPath: 'python3',
@@ -103,7 +104,6 @@ async function build(
       if (stage !== 'ready') output.progress(`Building the cluster's environment on this machine: ${stage}`);
     },
   });
-  return directory;
 }
 
 const isExecutable = (path: string): Promise<boolean> =>

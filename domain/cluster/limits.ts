@@ -25,6 +25,8 @@ export const registrationRecheckMs = 30_000;
  * the window after it registered resets the failure streak.
  */
 export const maxSlotFailures = 5;
+/** A program or option that is wrong fails in the same way on every instance; the second one shows that it was no accident. */
+export const maxProgramErrors = 2;
 export const slotFailureWindowMs = 600_000;
 /** Those that never register fail slowly, each after its whole timeout, and cost money meanwhile. */
 export const maxNeverRegistered = 4;

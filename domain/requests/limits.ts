@@ -46,6 +46,8 @@ export const maxHeldOrders = 10;
 export const maxValueDepth = 32;
 /** Bounds of numbers that agents send: how many of anything exist, and how high anything is numbered. */
 export const maxAmount = 1_000_000_000;
+/** Bytes that an agent may say it has or uses: a pebibyte, beyond the memory of any cluster, and exact as a number. */
+export const maxBytesSaid = 2 ** 50;
 export const maxOrdinal = 1_000_000_000_000;
 /** The last millisecond of the year 9999, with which RFC 3339 ends. */
 export const maxTimeMs = 253_402_300_799_999;

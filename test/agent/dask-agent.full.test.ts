@@ -245,7 +245,7 @@ describe('an instance of a Dask cluster', () => {
     agent = await launchAgent(bench, api);
     await eventually(() => latest(api, agent)?.state === 'error', seconds);
     expect(latest(api, agent)?.reason).toMatchObject({
-      code: 'SCHEDULER_FAILED',
+      code: 'PROGRAM_ERROR',
       text: expect.stringContaining('no_such_module'),
     });
   });

@@ -75,6 +75,9 @@ describe('a scheduler`s state', () => {
       workers: [{ name: 'c', status: 's'.repeat(50), processing: 7 }],
     });
     expect(schedulerReport.parse(report)).toEqual(report);
+    // Bytes are no counts: the memory of a cluster is more than a thousand million of them.
+    const memory = { usedBytes: 3 * 2 ** 40, limitBytes: 4 * 2 ** 40 };
+    expect(schedulerReport.parse({ ...report, usage: { memory } }).usage?.memory).toEqual(memory);
     // The scheduler's clock may be read after ours.
     expect(reportOf(state({ idleSinceMs: 2_000 }), 1_000).idleForMs).toBe(0);
     expect(reportOf(state(busy), 1_000).idleForMs).toBeNull();

@@ -28,11 +28,23 @@ describe('the variables of a command', () => {
   });
 
   it('in an environment find its programs first, unless the specification has a PATH of its own', () => {
-    const { python, variables } = environmentRuntime({ directory: '/envs/one', leftOut: null, user: null });
+    const { python, variables } = environmentRuntime({
+      directory: '/envs/one',
+      leftOut: null,
+      modules: null,
+      user: null,
+    });
     expect(python).toBe('/envs/one/bin/python');
     expect(variables(inherited, {})).toEqual({ PATH: '/envs/one/bin:/usr/bin', VIRTUAL_ENV: '/envs/one' });
     expect(variables(inherited, own)).toEqual({ PATH: '/mine', VIRTUAL_ENV: '/envs/one', NAME: 'value' });
     expect(variables({}, {})['PATH']).toBe('/envs/one/bin');
+    const withModules = environmentRuntime({
+      directory: '/envs/one',
+      leftOut: null,
+      modules: '/envs/two/m',
+      user: null,
+    });
+    expect(withModules.variables({}, {})['ROPEWALK_MODULES']).toBe('/envs/two/m');
   });
 });
 

@@ -40,7 +40,7 @@ export async function createBench(version: string, socketPath?: string): Promise
   const lines: string[] = [];
   const place = (name: string, role: keyof Certificates): Place => ({
     instance: `i_${name}`,
-    runtime: environmentRuntime({ directory: pythonDirectory, leftOut: null, user: null }),
+    runtime: environmentRuntime({ directory: pythonDirectory, leftOut: null, modules: null, user: null }),
     directory: freshPath(directory, name),
     host: '127.0.0.1',
     port: 0,

@@ -58,6 +58,19 @@ describe('the reason of an end', () => {
     );
   });
 
+  it('says that the program is wrong where every instance would fail in the same way', () => {
+    const raised = (line: string) => end(1, null, ['Traceback (most recent call last):', '  x', line]).isProgramError;
+    expect(raised("ModuleNotFoundError: No module named 'nope'")).toBe(true);
+    expect(raised("TypeError: unexpected keyword argument 'nthread'")).toBe(true);
+    expect(raised("ValueError: Could not interpret 'lots' as a byte unit")).toBe(true);
+    expect(raised('ValueError: name taken, cluster-1-worker-0')).toBe(false);
+    expect(raised('OSError: Timed out trying to connect to tls://10.0.0.1:8786 after 30 s')).toBe(false);
+    expect(raised('MemoryError')).toBe(false);
+    expect(end(null, 'SIGKILL', ['Traceback (most recent call last):', '  x', 'TypeError: x']).isProgramError).toBe(
+      false,
+    );
+  });
+
   it('does not quote a line about usual work', () => {
     const usual = "2026-11-23 14:26:08,298 - distributed.worker - INFO - Run out-of-band function 'getpid'";
     expect(end(null, 'SIGKILL', [usual]).text).toBe('it was ended by SIGKILL from outside');

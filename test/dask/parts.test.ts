@@ -24,7 +24,7 @@ const run = promisify(execFile);
 
 const place = {
   instance: 'i_1',
-  runtime: environmentRuntime({ directory: '/envs/one', leftOut: null, user: null }),
+  runtime: environmentRuntime({ directory: '/envs/one', leftOut: null, modules: null, user: null }),
   directory: '/work/i_1',
   host: '10.0.0.7',
   port: 8786,

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
-import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/environment.ts';
+import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/request.ts';
 import { eventually } from '../support/eventually.ts';
 
 const run = promisify(execFile);

@@ -3,13 +3,13 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
-import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/environment.ts';
+import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/request.ts';
 import { writeLeftOut } from '../../agent/runtimes/environment/left-out.ts';
 import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
 import type { PackageFile } from '../../schema/software.ts';
@@ -30,8 +30,11 @@ const ensure = (request: Partial<EnvironmentRequest>): Promise<Environment> =>
     ...request,
   });
 
-const say = async ({ pythonPath }: Environment, code: string): Promise<string> =>
-  (await run(pythonPath, ['-c', code])).stdout.trim();
+/** As commands of the runtime run. */
+const say = async ({ pythonPath, directory, modules }: Environment, code: string): Promise<string> => {
+  const { variables } = environmentRuntime({ directory, modules, leftOut: null, user: null });
+  return (await run(pythonPath, ['-c', code], { env: variables(process.env, {}) })).stdout.trim();
+};
 
 const minorOf = (made: Environment): Promise<string> => say(made, 'import sys; print("%d.%d" % sys.version_info[:2])');
 
@@ -61,7 +64,7 @@ describe('package files', () => {
     const stages: string[] = [];
     const request = { packageFiles: [await wheel(1, 'locket'), modules], onStage: (name: string) => stages.push(name) };
     const made = await ensure({ ...request, requirements: ['toolz==1.1.0'] });
-    expect(stages).toEqual(['tools', 'download', 'install', 'compile', 'ready']);
+    expect(stages).toEqual(['tools', 'download', 'install', 'compile', 'modules', 'ready']);
     // Beside a script, a module hides an installed package of the same name.
     expect(await say(made, 'import mine, helpers, toolz; print(mine.value, helpers.value, toolz.value)')).toBe(
       '1 7 own',
@@ -69,6 +72,7 @@ describe('package files', () => {
     const leftOut = [{ name: 'gdal', why: 'it comes from conda', imports: ['osgeo'] }];
     const { variables } = environmentRuntime({
       directory: made.directory,
+      modules: made.modules,
       leftOut: await writeLeftOut(join(cacheDir, 'instance'), leftOut),
       user: null,
     });
@@ -80,10 +84,34 @@ describe('package files', () => {
     expect(await say(changed, 'import mine; print(mine.value)')).toBe('2');
   });
 
+  it('that are modules change no environment: another content is only another directory of modules', async () => {
+    const requirements = ['toolz==1.1.0'];
+    const mine = await wheel(9, 'locket');
+    const build = async (modules: PackageFile): Promise<[Environment, string[]]> => {
+      const stages: string[] = [];
+      const packageFiles = [mine, modules];
+      return [await ensure({ packageFiles, requirements, onStage: (name) => stages.push(name) }), stages];
+    };
+    const [first] = await build(await file('modules.zip', { 'mod.py': 'value = 1\n' }));
+    const changed = await file('modules.zip', { 'mod.py': 'value = 2\n' });
+    const [second, stages] = await build(changed);
+    expect(stages).toEqual(['modules', 'ready']);
+    expect(second).toMatchObject({ directory: first.directory, hash: first.hash, reused: false });
+    expect([
+      await say(first, 'import mod; print(mod.value)'),
+      await say(second, 'import mod; print(mod.value)'),
+    ]).toEqual(['1', '2']);
+    const [again, unchanged] = await build(changed);
+    expect([again.reused, again.modules, unchanged]).toEqual([true, second.modules, ['ready']]);
+    // Kept for as long as an environment is, and removed as one: in-use.ts and clean.ts.
+    expect(await readdir(join(cacheDir, 'environments'))).toContain(basename(dirname(second.modules ?? '')));
+    await expect(say({ ...second, modules: null }, 'import mod')).rejects.toThrow('ModuleNotFoundError');
+  });
+
   it('cannot be unpacked outside of the environment', async () => {
     const modules = await file('modules.zip', { '../../outside.py': 'x = 1\n', 'inside.py': 'y = 1\n' });
     const made = await ensure({ packageFiles: [modules] });
-    expect((await readdir(join(made.directory, 'modules'))).filter((name) => name.endsWith('.py')).toSorted()).toEqual([
+    expect((await readdir(made.modules ?? '')).filter((name) => name.endsWith('.py')).toSorted()).toEqual([
       'inside.py',
       'outside.py',
     ]);

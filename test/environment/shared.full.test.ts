@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { serve } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
-import type { Environment } from '../../agent/runtimes/environment/environment.ts';
+import type { Environment } from '../../agent/runtimes/environment/request.ts';
 import { buildLeaseMs } from '../../domain/environment/limits.ts';
 import { createDaskInstance } from '../api/dask-support.ts';
 import { sharingApi } from '../builders/shared-builds.ts';

@@ -1,5 +1,4 @@
-// Fills the directory of a new Python environment: a virtual environment, the packages, the modules that a user has beside a
-// script. Nothing of the packages runs before the environment does, except the build of a source distribution, which uv isolates
+// Fills the directory of a new Python environment: a virtual environment and the packages. Nothing of the packages runs before the environment does, except the build of a source distribution, which uv isolates
 // from the agent's credentials by its environment variables.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,18 +8,14 @@ import { EnvironmentError } from './errors.ts';
 import { makePrivateDirectory, removeAll, writeNew, writePublic } from './files.ts';
 import { markerFile } from './in-use.ts';
 import { leftOutFiles } from './left-out.ts';
+import { modulesPathFile } from './modules-path.ts';
 import type { Python } from './python.ts';
 import { indexLines, withoutOwnIndex } from './indexes.ts';
 import { namedIn } from './requirements.ts';
 import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
+import type { StageName } from './stages.ts';
 import { ensureUv } from './uv.ts';
-
-/**
- * 'wait' only when another process or instance builds the same environment already, 'download' only when there are package files.
- * 'fetch' and 'unpack': another instance has built it. 'pack': for other instances.
- */
-export type StageName = 'tools' | 'wait' | 'download' | 'install' | 'compile' | 'fetch' | 'unpack' | 'pack' | 'ready';
 
 export interface Recipe {
   tools: Tools;
@@ -45,32 +40,29 @@ export interface Recipe {
 /** Resolves to the file's bytes, which have the SHA-256 that was asked for. */
 export type FetchPackageFile = (file: PackageFile) => Promise<Uint8Array>;
 
+export const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
+
 export const pythonIn = (directory: string): string => join(directory, 'bin', 'python');
 
 /** Rejects with an EnvironmentError. The directory exists and is empty. */
 export async function buildEnvironment(recipe: Recipe, directory: string): Promise<void> {
   const { tools, python, enter } = recipe;
   const base = recipe.base === null ? null : await recipe.base();
-  const hasWheels = recipe.packageFiles.some(({ name }) => name.endsWith('.whl'));
-  // A base has the requirements; beside it only wheels are installed.
-  const needsUv = base === null || hasWheels;
-  if (needsUv) enter('tools');
-  const uv = needsUv ? await ensureUv(tools, python.executable) : '';
+  enter('tools');
+  const uv = await ensureUv(tools, python.executable);
   const downloads = join(directory, 'package-files');
-  const files = await download(recipe, downloads);
+  const wheels = await download(recipe, downloads);
   enter('install');
   await startFrom(base, recipe, { uv, directory });
-  const wheels = files.filter(({ name }) => name.endsWith('.whl'));
-  if (needsUv) await install(recipe, { uv, directory, downloads, wheels });
-  await addModules(recipe, directory, files);
+  await install(recipe, { uv, directory, downloads, wheels });
   // A base has them already, and its files are linked.
-  if (base === null) await addHints(recipe, directory);
+  if (base === null) await addPathFiles(recipe, directory);
   await removeAll(tools, downloads);
   enter('compile');
   // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
   // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
-  const sources = [...(needsUv ? [join(directory, 'lib')] : []), ...(files.length === 0 ? [] : [modulesIn(directory)])];
-  await runTool(tools, pythonIn(directory), ['-I', '-m', 'compileall', '-q', '-j', '0', ...sources], {
+  const compile = ['-I', '-m', 'compileall', '-q', '-j', '0', join(directory, 'lib')];
+  await runTool(tools, pythonIn(directory), compile, {
     timeoutMs: 10 * 60_000,
   });
 }
@@ -141,39 +133,16 @@ async function install(
   for (const file of files.filter((word) => word.endsWith('.txt'))) await removeAll(tools, file);
 }
 
-/**
- * Modules come first on the path, as the directory of a script does. The path is found when Python starts, because the
- * environment is built in another place than the one where it is used.
- */
-async function addModules({ tools, python }: Recipe, directory: string, files: readonly Downloaded[]): Promise<void> {
-  const archives = files.filter(({ name }) => name.endsWith('.zip'));
-  if (archives.length === 0) return;
-  for (const { name, path } of archives) {
-    // Python's own: it leaves out absolute paths and `..`.
-    const unpack = ['-I', '-m', 'zipfile', '--extract', path, modulesIn(directory)];
-    const unpacked = await runTool(tools, pythonIn(directory), unpack, { timeoutMs: 5 * 60_000 });
-    if (!unpacked.ok) {
-      throw new EnvironmentError('REQUIREMENT', `${name} cannot be unpacked: ${unpacked.failure.said}`, {
-        cause: unpacked.failure.cause,
-      });
-    }
-  }
-  await writePublic(tools, join(packagesIn(directory, python), 'ropewalk-modules.pth'), modulesPath);
-}
-
-async function addHints({ tools, python }: Recipe, directory: string): Promise<void> {
+async function addPathFiles({ tools, python }: Recipe, directory: string): Promise<void> {
   const site = packagesIn(directory, python);
-  await Promise.all(Object.entries(leftOutFiles).map(([name, text]) => writePublic(tools, join(site, name), text)));
+  const files = Object.entries({ ...leftOutFiles, ...modulesPathFile });
+  await Promise.all(files.map(([name, text]) => writePublic(tools, join(site, name), text)));
 }
 
 function packagesIn(directory: string, { version }: Python): string {
   const [major = 3, minor = 0] = version.split('.');
   return join(directory, 'lib', `python${major}.${minor}`, 'site-packages');
 }
-
-const modulesIn = (directory: string): string => join(directory, 'modules');
-
-const modulesPath = "import os, sys; sys.path.insert(0, os.path.join(sys.prefix, 'modules'))\n";
 
 /** A wheel's name begins with that of its package (the binary distribution format of packaging.python.org). */
 const packageOf = (wheel: string): string => wheel.slice(0, wheel.indexOf('-')).replaceAll('_', '-').toLowerCase();

@@ -5,7 +5,7 @@ import { type EnvironmentContent, lockFor } from './default-lock.ts';
 import type { Python } from './python.ts';
 
 /** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
-export const formatNumber = 3;
+export const formatNumber = 4;
 
 /** Name of the environment that has this content, with this interpreter. */
 export function environmentHash(content: EnvironmentContent, python: Python): string {

@@ -1,4 +1,5 @@
 // Makes the Python environment of an instance, or finds it, and removes environments that have not been used for long.
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AgentInput } from '../../lifecycle/input.ts';
@@ -6,9 +7,10 @@ import type { Runtime } from '../runtime.ts';
 import { cleanEnvironments } from './clean.ts';
 import { formatBytes, formatDuration } from '../../../domain/units.ts';
 import type { EnvironmentSpec } from '../../../schema/software.ts';
-import type { FetchPackageFile, StageName } from './build.ts';
+import type { FetchPackageFile } from './build.ts';
+import type { StageName } from './stages.ts';
 import { ensureEnvironment } from './environment.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './request.ts';
 import { EnvironmentError } from './errors.ts';
 import { stamp } from './in-use.ts';
 import { writeLeftOut } from './left-out.ts';
@@ -52,9 +54,10 @@ export async function prepareEnvironment(
       });
       log.write(`The Python environment ${made.hash.slice(0, 12)} ${howMade(made)}: ${timesOf(made)}.`);
       for (const upload of made.uploads) void upload();
-      maintain(input, made.directory);
-      const { directory } = made;
-      return environmentRuntime({ directory, leftOut: await writeLeftOut(input.directory, leftOut), user: input.user });
+      const { directory, modules } = made;
+      maintain(input, [directory, ...(modules === null ? [] : [dirname(modules)])]);
+      const hints = await writeLeftOut(input.directory, leftOut);
+      return environmentRuntime({ directory, modules, leftOut: hints, user: input.user });
     } catch (error) {
       signal.throwIfAborted();
       const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');
@@ -66,8 +69,8 @@ export async function prepareEnvironment(
 }
 
 /** Removes unused environments while the work starts, and marks this one as used every day. */
-function maintain({ boot, log, user }: PrepareInput, directory: string): void {
-  setInterval(() => void stamp(directory), stampEveryMs).unref();
+function maintain({ boot, log, user }: PrepareInput, directories: readonly string[]): void {
+  setInterval(() => void Promise.all(directories.map(stamp)), stampEveryMs).unref();
   void cleanEnvironments(boot.cacheDir, { user }).then(
     (removed) => removed.length > 0 && log.write(`Removed ${removed.length} unused Python environments.`),
     (error: unknown) => log.write(`Unused Python environments could not be removed: ${String(error)}`),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TaskUser } from '../../processes/task-user.ts';
 import { hostRuntime } from '../host/runtime.ts';
 import { leftOutVariable } from './left-out.ts';
+import { modulesVariable } from './modules-path.ts';
 import type { Runtime } from '../runtime.ts';
 
 export interface EnvironmentPlace {
@@ -11,11 +12,13 @@ export interface EnvironmentPlace {
   directory: string;
   /** The path of a file of hints, if there are any. */
   leftOut: string | null;
+  /** A directory of modules that come first on Python's path, if there are any. */
+  modules: string | null;
   /** Who runs the commands; null for the agent's own user. */
   user: TaskUser | null;
 }
 
-export function environmentRuntime({ directory, leftOut, user }: EnvironmentPlace): Runtime {
+export function environmentRuntime({ directory, leftOut, modules, user }: EnvironmentPlace): Runtime {
   const bin = join(directory, 'bin');
   const host = hostRuntime(user);
   return {
@@ -24,7 +27,8 @@ export function environmentRuntime({ directory, leftOut, user }: EnvironmentPlac
       const base = host.variables(inherited, {});
       const path = [bin, base['PATH'] ?? ''].filter((part) => part !== '').join(':');
       const hints = leftOut === null ? {} : { [leftOutVariable]: leftOut };
-      return { ...base, PATH: path, ...own, VIRTUAL_ENV: directory, ...hints };
+      const found = modules === null ? {} : { [modulesVariable]: modules };
+      return { ...base, PATH: path, ...own, VIRTUAL_ENV: directory, ...hints, ...found };
     },
     start: host.start,
   };

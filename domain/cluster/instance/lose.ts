@@ -1,5 +1,5 @@
 // What the loss of an instance changes: it counts as a failure of its slot, and the job of the cluster is notified.
-import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
+import { maxNeverRegistered, maxProgramErrors, maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { addEvent } from '../notes.ts';
 import { giveUpSlot, slotHistory } from '../slot/slots.ts';
@@ -56,5 +56,6 @@ export function failSlot(state: ClusterState, { slot, agent }: ClusterInstance, 
   history.lastFailureMs = reason.atMs;
   history.unregistered = agent === null ? history.unregistered + 1 : 0;
   const isHopeless = history.unregistered >= maxNeverRegistered;
-  if (history.failures >= maxSlotFailures || isHopeless) giveUpSlot(state, slot, reason);
+  const limit = reason.code === 'PROGRAM_ERROR' ? maxProgramErrors : maxSlotFailures;
+  if (history.failures >= limit || isHopeless) giveUpSlot(state, slot, reason);
 }

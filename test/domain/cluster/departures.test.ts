@@ -9,6 +9,7 @@ import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import { releaseInstances } from '../../../domain/cluster/slot/release.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
+import { fillableAtMs } from '../../../domain/cluster/slot/slots.ts';
 import { slotFailureWindowMs } from '../../../domain/cluster/limits.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
@@ -41,8 +42,8 @@ function daskCluster(instances: number): ClusterState {
   );
 }
 
-function processOf(slot: number, state: 'started' | 'error'): Partial<Report> {
-  const reason = state === 'error' ? { code: 'ENVIRONMENT_FAILED', text: 'no package index' } : null;
+function processOf(slot: number, state: 'started' | 'error', code = 'ENVIRONMENT_FAILED'): Partial<Report> {
+  const reason = state === 'error' ? { code, text: 'no package index' } : null;
   const name = slot === 0 ? 'scheduler' : `w${slot}`;
   return { process: { state, name, stage: 'dask', address: reason === null ? `tls://${name}` : null, reason } };
 }
@@ -186,6 +187,27 @@ describe('one that works for a while and leaves in order', () => {
     say(state, good, goneMs, interruptionAt(goneMs));
     say(state, good, goneMs, { kind: 'leaving' });
     expect(state.slots[1]).toMatchObject({ failures: 4, givenUp: null });
+  });
+});
+
+describe('a scheduler that cannot start', () => {
+  /** How many instances are launched for it, each of which fails at once, before the cluster ends. */
+  function launchesUntilEnd(code: string): number {
+    const state = daskCluster(2);
+    let nowMs = 0;
+    for (let nth = 1; nth <= 10; nth += 1) {
+      act(state, nowMs);
+      if (state.slots[0]?.givenUp) return nth - 1;
+      say(state, `i-0-${nth}`, nowMs, { kind: 'register' });
+      say(state, `i-0-${nth}`, nowMs, processOf(0, 'error', code));
+      act(state, nowMs);
+      nowMs = Math.max(nowMs, fillableAtMs(state, 0));
+    }
+    return 10;
+  }
+
+  it('is tried once with an environment that cannot be built, twice with a program that is wrong, else five times', () => {
+    expect(['ENVIRONMENT_FAILED', 'PROGRAM_ERROR', 'SCHEDULER_FAILED'].map(launchesUntilEnd)).toEqual([1, 2, 5]);
   });
 });
 

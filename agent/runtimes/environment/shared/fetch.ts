@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
 import { OtherContent, receiveFile, type Place } from '../../../files/http-file.ts';
-import type { StageName } from '../build.ts';
+import type { StageName } from '../stages.ts';
 import { runTool, type Tools } from '../run-tool.ts';
 import { unpackDirectory } from './archive.ts';
 import type { SharedBuilds } from './port.ts';

@@ -8,7 +8,7 @@ import { maxBuildWaitMs } from '../../../../domain/environment/limits.ts';
 import { formatBytes, formatDuration } from '../../../../domain/units.ts';
 import type { BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
 import { ownName } from '../builder.ts';
-import type { StageName } from '../build.ts';
+import type { StageName } from '../stages.ts';
 import { emptyDirectory } from '../files.ts';
 import type { Tools } from '../run-tool.ts';
 import { DamagedArchive, fetchArchive } from './fetch.ts';

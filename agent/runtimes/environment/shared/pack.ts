@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBytes, formatDuration } from '../../../../domain/units.ts';
 import type { BuildArchive, BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
 import { sendFile } from '../../../files/http-file.ts';
-import type { StageName } from '../build.ts';
+import type { StageName } from '../stages.ts';
 import { ownName } from '../builder.ts';
 import type { Tools } from '../run-tool.ts';
 import { packDirectory, TooLarge } from './archive.ts';

@@ -1,0 +1,47 @@
+// The stages of building an environment, with their times.
+/**
+ * 'wait' only when another process or instance builds the same environment already, 'download' only when there are package files.
+ * 'fetch' and 'unpack': another instance has built it. 'pack': for other instances. 'modules': those beside the user's script.
+ */
+export type StageName =
+  | 'tools'
+  | 'wait'
+  | 'download'
+  | 'install'
+  | 'compile'
+  | 'modules'
+  | 'fetch'
+  | 'unpack'
+  | 'pack'
+  | 'ready';
+
+export interface Stage {
+  name: StageName;
+  durationMs: number;
+}
+
+export interface StageClock {
+  enter: (name: StageName) => void;
+  end: () => Stage[];
+}
+
+export function stageClock(onStage: ((name: StageName) => void) | undefined): StageClock {
+  const stages: Stage[] = [];
+  let current: { name: StageName; startedMs: number } | null = null;
+  const leave = (): void => {
+    if (current === null) return;
+    stages.push({ name: current.name, durationMs: Math.round(performance.now() - current.startedMs) });
+    current = null;
+  };
+  return {
+    enter: (name) => {
+      leave();
+      current = { name, startedMs: performance.now() };
+      onStage?.(name);
+    },
+    end: () => {
+      leave();
+      return stages;
+    },
+  };
+}
