@@ -86,6 +86,8 @@ export interface ReportItem {
   bootId: string;
   /** `refused`: the API refused its registration, with the reason as text. */
   kind: 'register' | 'alive' | 'leaving' | 'refused';
+  /** Of the launch whose token it registers with; absent with a token of its own. */
+  launchSeq?: number;
   address: string;
   text: string;
   /** When it registers, where clients outside can reach it: its public address and name. */

@@ -33,6 +33,20 @@ export function findClash(
   return null;
 }
 
+/** The same among `paths` themselves. */
+export function findOwnClash(paths: readonly string[]): { index: number; other: string } | null {
+  const all = new Set<string>();
+  for (const [index, path] of paths.entries()) {
+    if (all.has(path)) return { index, other: path };
+    all.add(path);
+  }
+  for (const [index, path] of paths.entries()) {
+    const other = parentsOf(path).find((parent) => all.has(parent));
+    if (other !== undefined) return { index, other };
+  }
+  return null;
+}
+
 function utf8Bytes(text: string): number {
   let bytes = 0;
   for (const character of text) {

@@ -82,6 +82,8 @@ export interface Report extends DaskReport {
   instance: string;
   bootId: string;
   kind: 'register' | 'alive' | 'leaving' | 'refused';
+  /** Of the launch whose token it registers with. */
+  launchSeq?: number | undefined;
   address: string;
   /** Why it leaves, or why the API refused its registration. */
   text?: string | undefined;
@@ -119,6 +121,8 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   const instance = state.instances.find((known) => known.id === report.instance);
   if (instance === undefined) return state.launches.length > 0 ? 'not yet known' : 'refused';
   if (instance.state === 'stopping') return 'refused';
+  // A token registers the instances of its own launch.
+  if (report.launchSeq !== undefined && report.launchSeq !== instance.launchSeq) return 'refused';
   if (report.kind === 'refused') {
     applyRefusal(state, instance, report.text ?? '', nowMs);
     return 'refused';

@@ -11,13 +11,14 @@ import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import type { Deps, LaunchContext } from '../context.ts';
 import { proveInstance } from './prove-instance.ts';
 import { refusal } from './refusal.ts';
+import type { LaunchClaims } from '../../platform/tokens.ts';
 
 export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
   const { workspace, cluster } = actor;
   try {
     await proveInstance(deps, input, actor.returning ?? null);
   } catch (error) {
-    if (actor.returning === undefined) await reportRefusal(deps, cluster, input, error);
+    if (actor.returning === undefined) await reportRefusal(deps, actor, input, error);
     throw error;
   }
   // Before the workflow answers: one that is behind asks the API whether the agent has tried, and does not replace its instance.
@@ -26,6 +27,7 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     instance: input.instance,
     bootId: input.bootId,
     kind: 'register',
+    ...(actor.returning === undefined ? { launchSeq: actor.seq } : {}),
     address: input.address,
     text: `agent ${input.version}, process ${input.pid}`,
     ...(input.upForMs === undefined ? {} : { upForMs: input.upForMs }),
@@ -55,14 +57,14 @@ const daskOf = (spec: ClusterSpec | JobSpec | null): ClusterSpec['settings']['da
 /** The agent gives up, and its machine powers off: the cluster learns the reason now, not at its register timeout. */
 async function reportRefusal(
   deps: Pick<Deps, 'reports' | 'logger'>,
-  cluster: number,
+  { cluster, seq: launchSeq }: Pick<LaunchClaims, 'cluster' | 'seq'>,
   { instance, bootId, address }: RegisterRequest,
   error: unknown,
 ): Promise<void> {
   if (!(error instanceof RopewalkError)) return;
   const { message: text } = error.problem;
   await deps.reports
-    .submit(clusterWorkflowId(cluster), { instance, bootId, kind: 'refused', address, text })
+    .submit(clusterWorkflowId(cluster), { instance, bootId, kind: 'refused', launchSeq, address, text })
     .catch((err: unknown) => deps.logger.warn({ err, cluster, instance }, 'a refused registration was not reported'));
 }
 

@@ -4,7 +4,6 @@ import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import { readStoredArray } from '../../domain/job/stored-array.ts';
-import { taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Job } from '../../schema/jobs.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -13,6 +12,7 @@ import { requireScope } from '../auth/scopes.ts';
 import { endNowOrLater } from '../commands/end.ts';
 import type { Context } from '../context.ts';
 import { showJob } from '../shown.ts';
+import { requireTasks } from './known-tasks.ts';
 
 export async function cancelJob(context: Context, { number }: { number: number }): Promise<Job> {
   const { deps, actor } = context;
@@ -47,8 +47,9 @@ export async function cancelTasksOfJob(
     throw conflict(`Job ${number} waits in the queue.`, 'Cancel the job, or its tasks once it has started.');
   }
   const spec = await deps.views.jobSpec(workspace, number);
-  taskIndices(asked, readStoredArray(spec?.settings.array ?? view.array));
-  const tasks = parseArray(asked, 'tasks').canonical;
+  const wanted = parseArray(asked, 'tasks');
+  await requireTasks({ deps, actor }, wanted, readStoredArray(spec?.settings.array ?? view.array));
+  const tasks = wanted.canonical;
   const sent = await endNowOrLater(deps, { kind: 'cancel', number, tasks, workspace, by }, record);
   if (sent === 'later') return { ...showJob(context, known), acceptedForLater: true };
   deps.views.expire(number);

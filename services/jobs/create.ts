@@ -82,7 +82,7 @@ async function inputFilesOf(
   const all = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
   if (inputFilestore !== null && all.length === 0) throw emptyFilestore(inputFilestore);
   const stored = all.filter(({ path }) => !own.has(path));
-  checkInputFiles(stored, files, 'inputFilestore');
+  checkInputFiles(stored, [...inputFiles, ...files], 'inputFilestore');
   const placed = [...inputFiles, ...stored];
   await requireStored(deps, workspace, { files: placed, field: 'inputFiles' });
   return placed;

@@ -1,6 +1,5 @@
 // A job's output as it was printed, line by line.
-import { RopewalkError } from '../../domain/errors.ts';
-import { parseArray, type JobArray } from '../../domain/job/array.ts';
+import { parseArray } from '../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { TaskIds } from '../../providers/provider.ts';
@@ -9,6 +8,7 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
 import { arrayOfView } from './array-of-view.ts';
+import { requireTasks } from './known-tasks.ts';
 
 export interface LogsInput {
   number: number;
@@ -20,7 +20,8 @@ export interface LogsInput {
 }
 
 /** Rejects before the first line for what can be known then: scope, number, task ids. */
-export async function readLogs({ deps, actor }: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
+export async function readLogs(context: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
+  const { deps, actor } = context;
   requireScope(actor, 'read');
   const { view, record } = await deps.views.job(actor.workspace, input.number);
   requireCreator(actor, 'Job', record, 'may read its logs');
@@ -34,23 +35,15 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
     since,
     signal,
     hasEnded,
-    ...(tasks === undefined ? {} : { tasks: taskIds(tasks, view, await arrayOfView(deps, view)) }),
+    ...(tasks === undefined ? {} : { tasks: await readTaskIds(context, tasks, view) }),
   });
 }
 
 const overStates = new Set<JobView['status']>(['done', 'error', 'cancelled']);
 
 /** A job may have a million tasks: their ids are looked for in the array, and not collected. */
-function taskIds(syntax: string, view: JobView, array: JobArray): TaskIds {
+async function readTaskIds(context: Context, syntax: string, view: JobView): Promise<TaskIds> {
   const wanted = parseArray(syntax, 'tasks');
-  for (let index = 0; index < wanted.count; index += 1) {
-    const id = wanted.idAt(index);
-    if (array.indexOf(id) !== null) continue;
-    throw new RopewalkError({
-      code: 'VALIDATION',
-      field: 'tasks',
-      message: `tasks: job ${view.number} has no task ${id}; it has ${view.array}.`,
-    });
-  }
+  await requireTasks(context, wanted, await arrayOfView(context.deps, view));
   return { has: (id) => wanted.indexOf(id) !== null };
 }

@@ -1,7 +1,7 @@
 // What travels with a job: its files, checked before anything is written, and the script among them whose header counts.
 import { maxHeaderBytes, parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { findClash } from '../../domain/file-path.ts';
+import { findClash, findOwnClash } from '../../domain/file-path.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
 
@@ -54,20 +54,19 @@ export function checkFiles(files: CreateJobParsed['files']): void {
   }
 }
 
-/** Refuses input files that the job's own files leave no room for. `field`: of those of them that did not come with the request. */
+/** Refuses input files that other files of the job leave no room for. `field`: of those of them that did not come with the request. */
 export function checkInputFiles(
   inputFiles: readonly { path: string }[],
-  files: CreateJobParsed['files'],
+  files: readonly { path: string }[],
   field: 'inputFiles' | 'inputFilestore' = 'inputFiles',
 ): void {
-  const clash = findClash(
-    inputFiles.map(({ path }) => path),
-    files.map(({ path }) => normalPath(path)),
-  );
+  const paths = inputFiles.map(({ path }) => path);
+  const others = files.map(({ path }) => normalPath(path));
+  const clash = findOwnClash(paths) ?? findClash(paths, others);
   if (clash === null) return;
   const name = field === 'inputFiles' ? `inputFiles.${clash.index}.path` : field;
   const path = JSON.stringify(inputFiles[clash.index]?.path);
-  const message = `${name}: ${path} cannot lie in one directory with ${JSON.stringify(clash.other)} of files.`;
+  const message = `${name}: ${path} cannot lie in one directory with ${JSON.stringify(clash.other)}, another file of the job.`;
   throw invalid(name, message, 'Give each file a path of its own, and none below the path of another file.');
 }
 

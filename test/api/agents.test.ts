@@ -48,6 +48,27 @@ describe('agents', () => {
     expect((await register(api, number, head)).status).toBe(404);
   });
 
+  it('register with the token of their own launch, again as the same process, and no answer to people names that process', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({});
+    launch(api, number, head);
+    const body = { instance: head, bootId: boot(head), address: '127.0.0.1:1', version: '0.1.0', pid: 42 };
+    const registerBy = async (seq: number): Promise<number> => {
+      const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq });
+      return (await api.call('POST', '/v1/agent/register', { token, body })).status;
+    };
+    expect(await registerBy(2)).toBe(403);
+    expect(await registerBy(1)).toBe(200);
+    // Its answer was lost. Who knows the number of the process has the token already.
+    expect([await registerBy(1), await registerBy(2)]).toEqual([200, 403]);
+    for (const kind of ['jobs', 'clusters']) {
+      for (const part of ['', '/at', '/events', '/why', '/logs']) {
+        const answer = await api.call('GET', `/v1/${kind}/${number}${part}`);
+        expect([answer.status, await answer.text()]).toEqual([200, expect.not.stringContaining(boot(head))]);
+      }
+    }
+  });
+
   it('trade results for leases, and learn of their cluster with a grant', async () => {
     const api = await createTestApi();
     const { number, headToken } = await jobWithAgents(api);

@@ -54,6 +54,8 @@ describe('a refused token', () => {
     expect(known.taken.filter((step) => step === 'compare 32 bytes')).toHaveLength(2);
     expect(known.taken.filter((step) => step.startsWith('read'))).toHaveLength(1);
     expect(await stepsOf(unknownId)).toEqual(known);
+    const { asked, taken } = await stepsOf(unknownId.replace('rw_default_', 'rw_nowhere_'));
+    expect({ asked, taken: taken.map((step) => step.replace('of nowhere', 'of default')) }).toEqual(known);
     expect((await stepsOf(api.token)).asked).toEqual(['accepted', 'accepted']);
   });
 });

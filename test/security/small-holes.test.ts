@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';
+import { packageContent, packageFile } from './fixture.ts';
 
 describe('files of a job', () => {
   const file = (path: string) => ({ path, content: '' });
@@ -20,6 +21,46 @@ describe('files of a job', () => {
     const api = await createTestApi();
     const files = ['a/b', 'a/c', 'ab', 'a.b'].map(file);
     expect((await api.call('POST', '/v1/jobs', { body: { command: ['true'], files } })).status).toBe(201);
+  });
+});
+
+describe('input files of a job', () => {
+  const stored = (path: string) => ({ path, ...packageFile });
+
+  async function createStored() {
+    const api = await createTestApi();
+    const sent = await api.call('PUT', `/v1/file-blobs/${packageFile.sha256}`, { body: packageContent });
+    expect(sent.status).toBe(204);
+    const submit = async (body: object) => {
+      const response = await api.call('POST', '/v1/jobs', { body: { command: ['true'], ...body } });
+      return [response.status, (await response.json()).error?.field];
+    };
+    const fill = async (...paths: string[]) => {
+      const files = paths.map(stored);
+      expect((await api.call('POST', '/v1/filestores/raw/files', { body: { files } })).status).toBe(204);
+    };
+    return { submit, fill };
+  }
+
+  it.each([
+    [['a', 'a/b'], 'inputFiles.1.path'],
+    [['a/b/c', 'a'], 'inputFiles.0.path'],
+    [['a', 'a'], 'inputFiles.1.path'],
+  ])('that cannot lie in one directory are refused: %j', async (paths, field) => {
+    const { submit } = await createStored();
+    expect(await submit({ inputFiles: paths.map(stored) })).toEqual([422, field]);
+  });
+
+  it('of a filestore give way to those of the request, and are refused where these are in their way', async () => {
+    const { submit, fill } = await createStored();
+    await fill('a/b', 'c');
+    expect(await submit({ inputFilestore: 'raw', inputFiles: [stored('c')] })).toEqual([201, undefined]);
+    for (const own of [{ inputFiles: [stored('a')] }, { files: [{ path: 'c/d', content: '' }] }]) {
+      expect(await submit({ inputFilestore: 'raw', ...own })).toEqual([422, 'inputFilestore']);
+    }
+    // Of two jobs that have filled it.
+    await fill('a');
+    expect(await submit({ inputFilestore: 'raw' })).toEqual([422, 'inputFilestore']);
   });
 });
 
