@@ -22,6 +22,14 @@ const secrets: Record<string, string> = {
   clusterSecret: canary('cluster-secret'),
   failing: canary('failing'),
 };
+/** In URLs, where other characters would be written in another way. */
+const inUrls = Object.fromEntries(
+  ['user', 'path', 'query', 'index-password', 'index-path', 'git', 'webhook'].map((name) => [
+    `url-${name}`,
+    `canary-${name}-${Math.random().toString(36).slice(2)}`,
+  ]),
+);
+Object.assign(secrets, inUrls);
 const openName = `no-secret-${Date.now()}`;
 /** A token of our own making, wherever it comes from: the beginning of every one. */
 const jwt = /eyJhbGciOiJIUzI1NiI[\w-]+\.eyJ[\w-]+\.[\w-]{20}/;
@@ -37,7 +45,8 @@ beforeAll(async () => {
   stack = await startStack({
     overrides: {
       api: { logLevel: 'debug', env: { ROPEWALK_METRICS_ADDRESS: `127.0.0.1:${metricsPort}` } },
-      worker: { logLevel: 'debug' },
+      // An index that does not answer is said at once.
+      worker: { logLevel: 'debug', env: { UV_HTTP_RETRIES: '0' } },
     },
   });
 });
@@ -78,6 +87,26 @@ describe('a life with secrets', () => {
       workerOptions: { note: secrets['workerOption'] },
     });
     expect([running.status, failing.status, cluster.status]).toEqual([201, 201, 201]);
+    const ofUrl = `pkg @ http://ada:${inUrls['url-user']}@127.0.0.1:9/${inUrls['url-path']}/pkg-1.0-py3-none-any.whl?sig=${inUrls['url-query']}`;
+    const index = {
+      ...{ url: `http://127.0.0.1:9/${inUrls['url-index-path']}/simple`, default: true },
+      ...{ username: 'ada', password: inUrls['url-index-password'] },
+    };
+    const withUrls = [
+      await call('POST', '/v1/jobs', { command: ['true'], software: { requirements: [ofUrl] } }),
+      await call('POST', '/v1/jobs', {
+        command: ['true'],
+        software: { requirements: ['no-such-package-here'], indexes: [index] },
+      }),
+    ];
+    const inEnvironment = { software: { requirements: [ofUrl], indexes: [index] } };
+    const hook = { url: `https://hooks.example/${inUrls['url-webhook']}?token=${inUrls['url-webhook']}` };
+    const stored = [
+      await call('PUT', '/v1/environments/urls', inEnvironment),
+      await call('POST', '/v1/webhooks', hook),
+    ];
+    expect([...withUrls, ...stored].map(({ status }) => status)).toEqual([201, 201, 200, 201]);
+    answers.push(...[...withUrls, ...stored].map(({ text }) => text));
     const numberOf = ({ text }: { text: string }): number => Number(JSON.parse(text).number);
     const made = JSON.parse((await call('POST', '/v1/tokens', { name: 'ci' })).text);
     const login = JSON.parse((await call('POST', '/v1/login/device', {})).text);
@@ -95,6 +124,11 @@ describe('a life with secrets', () => {
       ['/v1/jobs', { command: ['true'], secretEnv: secrets['secretEnv'] }],
       ['/v1/clusters', { workerOptions: { name: secrets['workerOption'] } }],
       ['/v1/login/device/token', { deviceCode: 7, more: secrets['env'] }],
+      ['/v1/jobs', { command: ['true'], software: { requirements: [`x @ git+https://ada:${inUrls['url-git']}@h/x`] } }],
+      [
+        '/v1/jobs',
+        { command: ['true'], software: { indexes: [{ url: `https://ada:${inUrls['url-git']}@h/simple` }] } },
+      ],
     ] as const) {
       const refused = await call('POST', path, body);
       expect(refused.status).toBe(422);
@@ -112,11 +146,30 @@ describe('a life with secrets', () => {
     await writeFile(join(go, 'go'), '');
     await client.jobs.wait(numberOf(running));
     await client.jobs.wait(numberOf(failing)).catch(() => undefined);
+    for (const each of withUrls) {
+      // It says what could not be fetched, and would go on to try.
+      await eventually(async () => {
+        const { text } = await call('GET', `/v1/clusters/${numberOf(each)}/events`);
+        return text.includes('127.0.0.1:9/…') ? true : null;
+      });
+      await call('POST', `/v1/jobs/${numberOf(each)}/cancel`);
+      await client.jobs.wait(numberOf(each)).catch(() => undefined);
+    }
     await call('POST', `/v1/clusters/${numberOf(cluster)}/stop`);
     await eventually(async () =>
       ['stopped', 'error'].includes((await client.clusters.get(numberOf(cluster))).status) ? true : null,
     );
     for (const each of [running, failing]) answers.push((await call('GET', `/v1/jobs/${numberOf(each)}`)).text);
+    for (const each of withUrls) {
+      const parts = ['jobs', 'clusters'].flatMap((kind) =>
+        ['', '/why', '/events', '/logs', '/at'].map((part) => `/v1/${kind}/${numberOf(each)}${part}`),
+      );
+      for (const path of parts) answers.push((await call('GET', path)).text);
+    }
+    expect(answers.join('\n')).toContain('127.0.0.1:9/…');
+    for (const path of ['/v1/environments', '/v1/environments/urls', '/v1/webhooks', '/v1/webhook-deliveries']) {
+      answers.push((await call('GET', path)).text);
+    }
     for (const path of ['/v1/jobs', '/v1/clusters', '/v1/tokens', '/v1/users', '/v1/workspace']) {
       answers.push((await call('GET', path)).text);
     }
