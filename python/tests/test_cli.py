@@ -144,6 +144,17 @@ def test_lists_and_one_job(jobs: JobsStandIn, ropewalk: Run) -> None:
     assert ropewalk("batch", "status", "--tasks")[2] == "error: --tasks and --state need a job\n"
 
 
+def test_the_first_tasks_are_shown_and_all_as_json(jobs: JobsStandIn, ropewalk: Run) -> None:
+    jobs.jobs[1] = a_whole_job(1)
+    one = {"state": "done", "attempt": 1, "exitCode": 0, "signal": None, "startedAt": None, "endedAt": None}
+    jobs.tasks = [{**one, "id": id, "instance": None, "reason": None} for id in range(1_500)]
+    for limit, shown in (([], 1_000), (["--limit", "3"], 3)):
+        _, out, err = ropewalk("batch", "status", "1", "--tasks", *limit)
+        assert sum(line.startswith("│") for line in out.splitlines()) == shown
+        assert err == f"There are more tasks than these {shown}: --limit N, --state error, --format json\n"
+    assert len(json.loads(ropewalk("batch", "status", "1", "--tasks", "--format", "json")[1])) == 1_500
+
+
 def test_logs_are_in_the_order_of_time(jobs: JobsStandIn, ropewalk: Run) -> None:
     jobs.jobs[1] = a_whole_job(1)
     jobs.lines = [a_line("two", seconds=2), a_line("one", seconds=1, task=1), a_line("agent", seconds=0, task=None)]

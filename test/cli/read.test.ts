@@ -93,6 +93,28 @@ describe('batch status and batch list', () => {
     ).toEqual(tasks);
   });
 
+  it('shows the first 1,000 tasks as a table, those of --limit, and all as JSON', async () => {
+    const pages = Array.from({ length: 3 }, (_, page) =>
+      Array.from({ length: 1_000 }, (_each, at) => aTask({ id: page * 1_000 + at, index: page * 1_000 + at })),
+    );
+    const { api, env } = await standIn(({ query }) => {
+      const from = Number(query['after'] ?? 0);
+      const all = pages.flat().slice(from, from + Number(query['limit']));
+      return { json: { items: all, next: from + all.length < 3_000 ? String(from + all.length) : null } };
+    });
+    const show = async (...words: string[]) => {
+      api.requests.length = 0;
+      const { stdout, stderr } = await callCli(['batch', 'status', '12', '--tasks', ...words], { env });
+      return { rows: stdout.match(/^│ +\d+ │/gm)?.length, stdout, stderr, requests: api.requests.length };
+    };
+    const hint = (shown: number) =>
+      `There are more tasks than these ${shown}: --limit N, --state error, --format json\n`;
+    expect(await show()).toMatchObject({ rows: 1_000, stderr: hint(1_000), requests: 2 });
+    expect(await show('--limit', '3')).toMatchObject({ rows: 3, stderr: hint(3), requests: 1 });
+    expect(await show('--limit', '5000')).toMatchObject({ rows: 3_000, stderr: '' });
+    expect(JSON.parse((await show('--format', 'json')).stdout)).toHaveLength(3_000);
+  });
+
   it('has one exit code for failures and one for invalid command lines', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no job 99' }));
     expect(await callCli(['batch', 'status', '99'], { env })).toEqual({

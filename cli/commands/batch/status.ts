@@ -25,6 +25,9 @@ import { formatSpan, formatTime } from '../../times.ts';
 import { isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
 import { jobStatuses, showList } from './list.ts';
 
+/** `rows`: --limit, where it was given. */
+type TaskFlags = Pick<StatusFlags, 'format' | 'state'> & { rows: number | undefined };
+
 interface StatusFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   tasks?: boolean;
   state?: Task['state'];
@@ -35,11 +38,14 @@ export function statusCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('status')
     .description('Show the newest jobs, or one job. Times are local.')
     .argument('[job]', 'number or name', parseReference)
-    .option('--tasks', "the job's tasks, a row each")
+    .option('--tasks', "the job's tasks, a row each: the first 1,000, or --limit")
     .option('--sort <column>', `order of the jobs: ${sortColumns.join(', ')}; -COLUMN for the reverse`, parseSort)
     .addOption(new Option('--state <state>', "the job's tasks in this state").choices(taskStates));
   return withFormat(withConnection(withFilters(command, jobStatuses))).action(
-    async (reference: Reference | undefined, flags: StatusFlags) => {
+    async (reference: Reference | undefined, given: StatusFlags) => {
+      // The default of --limit is for lists of jobs.
+      const rows = command.getOptionValueSource('limit') === 'cli' ? given.limit : undefined;
+      const flags = { ...given, rows };
       const wantsTasks = flags.tasks === true || flags.state !== undefined;
       if (reference === undefined && wantsTasks) throw new UsageError('--tasks and --state need a job');
       if (reference !== undefined && isFiltered(flags))
@@ -81,12 +87,21 @@ const columns: Column[] = [
   { title: 'Reason', align: 'left' },
 ];
 
-async function showTasks(context: CliContext, client: Client, number: number, flags: StatusFlags): Promise<void> {
-  const { format, state } = flags;
+/** Rows of a table that people read; JSON has all tasks, unless --limit is given. */
+const maxRows = 1_000;
+
+async function showTasks({ output }: CliContext, client: Client, number: number, flags: TaskFlags): Promise<void> {
+  const { format, state, rows = format === 'json' ? Infinity : maxRows } = flags;
   const tasks: Task[] = [];
-  for await (const task of client.jobs.tasks(number, { limit: 1_000, ...(state && { state }) })) tasks.push(task);
-  if (format === 'json') context.output.json(tasks);
-  else context.output.out(formatTable(columns, tasks.map(rowOf)));
+  let areMore = false;
+  for await (const task of client.jobs.tasks(number, { limit: Math.min(1_000, rows + 1), ...(state && { state }) })) {
+    areMore = tasks.length >= rows;
+    if (areMore) break;
+    tasks.push(task);
+  }
+  if (format === 'json') output.json(tasks);
+  else output.out(formatTable(columns, tasks.map(rowOf)));
+  if (areMore) output.err(`There are more tasks than these ${tasks.length}: --limit N, --state error, --format json`);
 }
 
 function rowOf(task: Task): string[] {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ropewalk import batch
 from ropewalk.batch.paths import pages
@@ -87,7 +88,7 @@ def _show_list(api: ClientApi, flags: dict[str, Any], *, with_names: bool) -> No
 
 @click.command("status", help="Show the newest jobs, or one job. Times are local.")
 @click.argument("job", type=REFERENCE, required=False)
-@flag("--tasks", help="the job's tasks, a row each")
+@flag("--tasks", help="the job's tasks, a row each: the first 1,000, or --limit")
 @option("--sort", metavar="COLUMN", type=_SORT, help=f"order of the jobs: {_SORTS}; -COLUMN for the reverse")
 @option("--state", type=click.Choice(_TASK_STATES), help="the job's tasks in this state")
 @with_filters(_STATUSES)
@@ -108,6 +109,10 @@ def status(job: int | str | None, **flags: Any) -> None:
         _show_job(api, number_of_job(api, job), flags)
 
 
+# Rows of a table that people read; JSON has all tasks, unless --limit is given.
+_MAX_ROWS = 1_000
+
+
 def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
     job = api.request("GET", f"/v1/jobs/{number}")
     if flags["output_format"] == "json":
@@ -120,12 +125,19 @@ def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
 
 
 def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
-    state = flags["state"]
-    tasks = pages(api, f"/v1/jobs/{number}/tasks", None, None if state is None else {"state": state})
-    if flags["output_format"] == "json":
+    state, is_json = flags["state"], flags["output_format"] == "json"
+    # The default of --limit is for lists of jobs.
+    is_given = click.get_current_context().get_parameter_source("limit") == ParameterSource.COMMANDLINE
+    rows = flags["limit"] if is_given else None if is_json else _MAX_ROWS
+    path, filters = f"/v1/jobs/{number}/tasks", None if state is None else {"state": state}
+    found = pages(api, path, None if rows is None else rows + 1, filters)
+    tasks = found if rows is None else found[:rows]
+    if is_json:
         output.json(tasks)
     else:
         output.out(format_tasks(tasks))
+    if len(found) > len(tasks):
+        output.err(f"There are more tasks than these {len(tasks)}: --limit N, --state error, --format json")
 
 
 @click.command("wait", help="Wait until a job has ended; exit code 1 unless every task is done.")
