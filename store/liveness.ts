@@ -46,7 +46,8 @@ export function createLivenessStore(database: Database): LivenessStore {
           .selectFrom('liveness')
           .select(['cluster', 'instance', 'heard_at_ms as heardAtMs'])
           .where('due_at_ms', '<=', nowMs)
-          .where('silent_after_ms', '<=', listeningMs)
+          // A monotonic clock has fractions, which PostgreSQL refuses for a bigint.
+          .where('silent_after_ms', '<=', Math.floor(listeningMs))
           .orderBy('due_at_ms')
           .limit(limit);
       // Usually no agent is silent: a read takes no lock.

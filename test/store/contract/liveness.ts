@@ -57,6 +57,12 @@ export function describeLiveness(backend: Backend): void {
       expect(await take(1_011_000)).toEqual([{ cluster, instance: 'a', heardAtMs: 1_002_000 }]);
     });
 
+    it('takes the time of listening as a monotonic clock measures it, with fractions', async () => {
+      await stores().store.liveness.note([agent('a')]);
+      expect(await take(1_009_000, 8_999.880858000004)).toEqual([]);
+      expect(await take(1_009_000, 9_000.880858000004)).toEqual([{ cluster, instance: 'a', heardAtMs: 1_000_000 }]);
+    });
+
     it('gives a silent agent to one caller, and to another later unless it was put off or heard again', async () => {
       const { store } = stores();
       await store.liveness.note([agent('a'), agent('b'), agent('c')]);
