@@ -8,7 +8,9 @@ import { MachineTypesClient } from '@google-cloud/compute/build/src/v1/machine_t
 import { RegionInstancesClient } from '@google-cloud/compute/build/src/v1/region_instances_client.js';
 import { RegionOperationsClient } from '@google-cloud/compute/build/src/v1/region_operations_client.js';
 import { ZoneOperationsClient } from '@google-cloud/compute/build/src/v1/zone_operations_client.js';
+import { GoogleAuth } from 'google-auth-library';
 
+import { DeferredCredentials } from './credentials.ts';
 import type { GcpAccess } from './settings.ts';
 
 export interface GcpClients {
@@ -32,15 +34,12 @@ export function createGcpClients(
   { project, region }: { project: string; region: string },
   access: GcpAccess,
 ): GcpClients {
-  // Without a project the library would run gcloud to ask for one.
-  const options = { fallback: true as const, projectId: project, ...endpointOf(access.endpoint) };
-  const instances = new InstancesClient(options);
-  const { auth } = instances;
-  const shared = { ...options, auth };
+  const auth = new GoogleAuth({ authClient: new DeferredCredentials(project), projectId: project });
+  const shared = { fallback: true as const, projectId: project, auth, ...endpointOf(access.endpoint) };
   return {
     project,
     region,
-    instances,
+    instances: new InstancesClient(shared),
     regionInstances: new RegionInstancesClient(shared),
     regionOperations: new RegionOperationsClient(shared),
     zoneOperations: new ZoneOperationsClient(shared),
