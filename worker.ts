@@ -176,7 +176,8 @@ async function openDatabase(
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
-    if (deployment !== null) await requireDeployment(parts, deployment.deploymentId);
+    if (deployment !== null)
+      await requireDeployment(parts, { ...deployment, claimObjectStore: store.deployment.claimObjectStore });
     return store;
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;

@@ -19,7 +19,7 @@ export async function openDatabase(
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null) {
-      await requireDeployment(parts, deployment.deploymentId);
+      await requireDeployment(parts, { ...deployment, claimObjectStore: store.deployment.claimObjectStore });
       return { store, deploymentId: deployment.deploymentId };
     }
     await store.close();

@@ -3,9 +3,11 @@
 import { join } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { exists } from '../providers/local/files.ts';
 import { openStore } from '../store/open.ts';
+import type { DeploymentStore } from '../store/deployment-port.ts';
 import type { Store } from '../store/store.ts';
-import type { Host } from './host.ts';
+import { findHost, type Host } from './host.ts';
 
 type Env = Record<string, string | undefined>;
 
@@ -52,6 +54,40 @@ export async function openDatabase(options: { env: Env; home: string; host: Host
     return { store, name, isNew };
   } catch (error) {
     await store.close();
+    throw error;
+  }
+}
+
+/**
+ * A home without host.json is not given an id of its own where the database has a deployment: `ropewalk destroy` would then look for
+ * the instances of a deployment that has none.
+ *
+ * @throws RopewalkError CONFLICT
+ */
+export async function requireHostFile({ env, home }: { env: Env; home: string }): Promise<void> {
+  if ((await findHost(home)) !== null) return;
+  const place = databasePlace(env, home);
+  const owner = (await readDeployment(place))?.deploymentId;
+  if (owner === undefined) return;
+  throw new RopewalkError({
+    code: 'CONFLICT',
+    message: `${databaseName(place)} belongs to deployment ${owner}, and ${home} has no host.json; nothing was changed`,
+    hint: `Copy host.json and keys.json of a host of ${owner} into ${home}, or name another database in ROPEWALK_DATABASE_URL.`,
+  });
+}
+
+/** Null also for a database that cannot be read as it is, because it is empty or its tables are of another version. */
+export async function readDeployment(place: DatabasePlace): ReturnType<DeploymentStore['read']> {
+  if (place.url === null && !(await exists(place.file))) return null;
+  try {
+    const store = await openStore({ ...place, migrate: false });
+    try {
+      return await store.deployment.read();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof RopewalkError) return null;
     throw error;
   }
 }

@@ -1,9 +1,12 @@
 // Whether what a process was given belongs to the deployment of its database. With a directory as object store the home holds both
 // store and keys, and says whose it is; with a bucket, which hosts share, the bucket says it.
+import { join } from 'node:path';
+
 import { requireDeploymentHome } from './deployment-home.ts';
 import { requireDeploymentMark } from './deployment-mark.ts';
 import type { Keys } from './keys.ts';
 import { type BucketLocation, locationName } from './objects/location.ts';
+import { requireObjectStore } from './object-store-id.ts';
 import type { Objects } from './objects/objects.ts';
 
 export interface DeploymentParts {
@@ -16,8 +19,17 @@ export interface DeploymentParts {
 /** @throws RopewalkError CONFLICT, or UNAVAILABLE when the bucket cannot be used. */
 export async function requireDeployment(
   { home, bucket, objects, keys }: DeploymentParts,
-  deploymentId: string,
+  {
+    deploymentId,
+    claimObjectStore,
+  }: {
+    deploymentId: string;
+    /** Answers the id that the database has. */
+    claimObjectStore: (id: string) => Promise<string>;
+  },
 ): Promise<void> {
-  if (bucket === null) return requireDeploymentHome(home, deploymentId);
-  await requireDeploymentMark(objects, { deploymentId, keys, bucket: locationName(bucket) });
+  if (bucket === null) await requireDeploymentHome(home, deploymentId);
+  else await requireDeploymentMark(objects, { deploymentId, keys, bucket: locationName(bucket) });
+  const where = bucket === null ? join(home, 'objects') : locationName(bucket);
+  await requireObjectStore(objects, { where, deploymentId, claim: claimObjectStore });
 }

@@ -19,8 +19,19 @@ export function createDeploymentStore(database: Database): DeploymentStore {
     read: async () => {
       const row = await database.read((db) => db.selectFrom('deployment').selectAll().executeTakeFirst());
       if (row === undefined || row.deployment_id === null || row.created_at_ms === null) return null;
-      return { deploymentId: row.deployment_id, createdAtMs: row.created_at_ms, nextNumber: row.next_number };
+      return {
+        deploymentId: row.deployment_id,
+        createdAtMs: row.created_at_ms,
+        nextNumber: row.next_number,
+        objectStoreId: row.object_store_id,
+      };
     },
+    claimObjectStore: (id) =>
+      database.write(async (db) => {
+        await db.updateTable('deployment').set({ object_store_id: id }).where('object_store_id', 'is', null).execute();
+        const row = await db.selectFrom('deployment').select('object_store_id').executeTakeFirstOrThrow();
+        return row.object_store_id ?? id;
+      }),
     reserveNumbersTo: (number) => database.write((db) => reserveNumbersTo(db, number)),
   };
 }

@@ -55,6 +55,8 @@ interface DeploymentTable {
   deployment_id: string | null;
   created_at_ms: number | null;
   next_number: number;
+  /** Null until a process has used an object store with this database. */
+  object_store_id: string | null;
 }
 
 export interface WorkspaceTable {

@@ -49,7 +49,11 @@ function ownerFinding(
   if (database === null) return warning('deployment', 'the database belongs to no deployment yet', initFix);
   const { deploymentId } = database;
   if (host === null)
-    return warning('deployment', `${home} has no host.json; the database is of ${deploymentId}`, initFix);
+    return warning(
+      'deployment',
+      `${home} has no host.json; the database is of ${deploymentId}`,
+      `Copy host.json of a host of ${deploymentId}: ropewalk init and ropewalk destroy need it.`,
+    );
   if (host.deploymentId === deploymentId) return ok('deployment', deploymentId);
   return broken(
     'deployment',

@@ -1,15 +1,18 @@
 // The bucket of the object store: a round of every request that Ropewalk makes, with the credentials of this process.
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { bucketLocation, bucketLocationExample, locationName } from '../../platform/objects/location.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { openObjects } from '../../platform/objects/open.ts';
+import { otherObjectStore, readObjectStoreId } from '../../platform/object-store-id.ts';
+import { databasePlace, readDeployment } from '../database.ts';
 import { broken, ok, type Finding, type Patient } from './finding.ts';
 
 export async function checkObjects({ env, home }: Pick<Patient, 'env' | 'home'>): Promise<Finding[]> {
   const text = env['ROPEWALK_OBJECTS'] ?? '';
-  if (text === '') return [];
+  if (text === '') return checkDirectory({ env, home });
   const parsed = bucketLocation.safeParse(text);
   if (!parsed.success) {
     const problem = parsed.error.issues.map(({ message }) => message).join(', ');
@@ -17,11 +20,33 @@ export async function checkObjects({ env, home }: Pick<Patient, 'env' | 'home'>)
   }
   try {
     await tryAll(await openObjects({ bucket: parsed.data, home }), `ready/doctor-${randomUUID()}`);
+    await requireKnown(await openObjects({ bucket: parsed.data, home }), locationName(parsed.data), { env, home });
     return [ok('objects', `${locationName(parsed.data)}: writes, reads, lists, deletes and refuses to create twice`)];
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return [broken('objects', error.problem.message, error.problem.hint ?? '')];
   }
+}
+
+/** Processes on other hosts may use the same database with another one. */
+async function checkDirectory(patient: Pick<Patient, 'env' | 'home'>): Promise<Finding[]> {
+  const { home } = patient;
+  try {
+    await requireKnown(await openObjects({ bucket: null, home }), join(home, 'objects'), patient);
+    return [];
+  } catch (error) {
+    if (!(error instanceof RopewalkError)) throw error;
+    return [broken('objects', error.problem.message, error.problem.hint ?? '')];
+  }
+}
+
+/** Of a database that cannot be read another check says so. */
+async function requireKnown(objects: Objects, where: string, place: Pick<Patient, 'env' | 'home'>): Promise<void> {
+  const deployment = await readDeployment(databasePlace(place.env, place.home));
+  if (deployment === null || deployment.objectStoreId === null) return;
+  const id = await readObjectStoreId(objects);
+  if (id === deployment.objectStoreId) return;
+  throw new RopewalkError({ code: 'CONFLICT', ...otherObjectStore(where, deployment.deploymentId) });
 }
 
 async function tryAll(objects: Objects, key: string): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Keys, loadKeys } from '../../platform/keys.ts';
 import { enabledProviders } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase, requireHostFile } from '../database.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
@@ -32,6 +32,7 @@ export interface InitOptions {
 export async function runInit(options: InitOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
+    await requireHostFile(options);
     const known = await loadHost(home);
     // As the API and the Temporal worker take it: the sweep looks for the worker of that host.
     const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };

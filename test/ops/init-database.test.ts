@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { databaseName } from '../../ops/database.ts';
-import { loadHost } from '../../ops/host.ts';
+import { findHost, loadHost } from '../../ops/host.ts';
 import { loadKeys } from '../../platform/keys.ts';
 import { hashSecret, parseToken } from '../../platform/token-secret.ts';
 import { openStore } from '../../store/open.ts';
@@ -111,7 +111,14 @@ describe('a database', () => {
     const other = await makeHome();
     try {
       await cp(join(home, 'ropewalk.db'), join(other, 'ropewalk.db'));
-      const [owner, own] = [await loadHost(home), await loadHost(other)];
+      const owner = await loadHost(home);
+      namespace = `n${crypto.randomUUID()}`;
+      const without = await init([], other);
+      expect([without.code, without.stdout]).toEqual([1, '']);
+      expect(without.stderr).toContain(`Copy host.json and keys.json of a host of ${owner.deploymentId} into ${other}`);
+      expect(await findHost(other)).toBeNull();
+
+      const own = await loadHost(other);
       namespace = `n${crypto.randomUUID()}`;
       const { code, stdout, stderr } = await init(['--admin', 'eve'], other);
       expect([code, stdout]).toEqual([1, '']);

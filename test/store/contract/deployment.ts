@@ -21,6 +21,15 @@ export function describeDeployment(backend: Backend): void {
       expect(await other.deployment.claim('late', startMs)).toEqual({ deploymentId: [...ids][0], isNew: false });
     });
 
+    it('keeps the id of the first object store of many', async () => {
+      const { store, other } = stores();
+      await store.deployment.claim('dep', startMs);
+      const claims = await atOnce(10, stores(), (each, index) => each.deployment.claimObjectStore(`store-${index}`));
+      expect(new Set(claims).size).toBe(1);
+      expect(await other.deployment.read()).toMatchObject({ objectStoreId: claims[0] });
+      expect(await other.deployment.claimObjectStore('late')).toBe(claims[0]);
+    });
+
     it('gives no reserved number, and never lowers its counter', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);
