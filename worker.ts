@@ -177,7 +177,10 @@ async function openDatabase(
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null)
-      await requireDeployment(parts, { ...deployment, claimObjectStore: store.deployment.claimObjectStore });
+      await requireDeployment(parts, {
+        ...deployment,
+        claimObjectStore: (id) => store.deployment.claimObjectStore(id),
+      });
     return store;
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;

@@ -19,7 +19,10 @@ export async function openDatabase(
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null) {
-      await requireDeployment(parts, { ...deployment, claimObjectStore: store.deployment.claimObjectStore });
+      await requireDeployment(parts, {
+        ...deployment,
+        claimObjectStore: (id) => store.deployment.claimObjectStore(id),
+      });
       return { store, deploymentId: deployment.deploymentId };
     }
     await store.close();
