@@ -34,7 +34,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
     const ended: Ended[] = [];
-    const some = found.filter(({ instances, resources }) => instances.length + resources.length > 0);
+    const some = found.filter(isToBeEnded);
     if (some.length > 0 && !options.dryRun) {
       if (!options.yes) await confirm(deploymentId, found, options.ask);
       const signal = AbortSignal.timeout(options.withinMs ?? usualWithinMs);
@@ -64,9 +64,14 @@ async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
   return placed.map(({ place, provider: terminator }) => ({
     where: place.region ?? manifest.title,
     provider: terminator,
+    mayPass: manifest.mayPass,
     betweenListsMs,
   }));
 }
+
+/** What could not be listed yet may hold something. */
+const isToBeEnded = ({ instances, resources, isPassing }: Found): boolean =>
+  isPassing || instances.length + resources.length > 0;
 
 function printFound(deploymentId: string, found: Found[], said: Said): void {
   said.out(`deployment ${deploymentId}: ${counted(found)}`);
@@ -104,7 +109,9 @@ function printJson(deploymentId: string, found: Found[], ended: Ended[], said: S
 
 function giveResult(deploymentId: string, found: Found[], ended: Ended[]): number {
   const left = ended.filter(({ remaining, problem }) => remaining.length > 0 || problem !== null);
-  if (left.length === 0) return found.some(({ problem }) => problem !== null) ? 1 : 0;
+  const isListed = ({ where, problem }: Found): boolean =>
+    problem === null || ended.some((each) => each.where === where);
+  if (left.length === 0) return found.every(isListed) ? 0 : 1;
   const what = left.flatMap(({ where, remaining, problem }) => {
     const named =
       remaining.length === 0 ? '' : `${plural(remaining.length, 'resource')} in ${where} (${first(remaining)})`;
@@ -119,6 +126,11 @@ function giveResult(deploymentId: string, found: Found[], ended: Ended[]): numbe
 
 const first = (ids: string[]): string => `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', ...' : ''}`;
 
+function notListed(found: Found[]): string {
+  const places = found.filter(({ isPassing }) => isPassing).map(({ where }) => where);
+  return places.length === 0 ? '' : `, and what is found in ${places.join(', ')} once it can be listed,`;
+}
+
 function counted(found: Found[]): string {
   const instances = found.reduce((sum, each) => sum + each.instances.length, 0);
   const resources = found.reduce((sum, each) => sum + each.resources.length, 0);
@@ -127,7 +139,7 @@ function counted(found: Found[]): string {
 
 async function confirm(deploymentId: string, found: Found[], ask: DestroyOptions['ask']): Promise<void> {
   const typed = await ask(
-    `This terminates ${counted(found)} and all that runs there. Open clusters launch new instances, so stop the` +
+    `This terminates ${counted(found)}${notListed(found)} and all that runs there. Open clusters launch new instances, so stop the` +
       ` stack first.\nType the deployment's id to continue: `,
   );
   if (typed?.trim() === deploymentId) return;

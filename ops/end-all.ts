@@ -9,6 +9,8 @@ import type { CloudResource, ObservedInstance, Provider } from '../providers/pro
 export interface Where {
   where: string;
   provider: Provider;
+  /** Whether a request that failed so is to be repeated. */
+  mayPass: (error: unknown) => boolean;
   /** A cloud shows new instances late: two lists of it are this far apart. */
   betweenListsMs: number;
 }
@@ -18,6 +20,8 @@ export interface Found extends Where {
   resources: CloudResource[];
   /** Why the lists are incomplete; null when they are complete. */
   problem: string | null;
+  /** Another attempt may complete them. */
+  isPassing: boolean;
 }
 
 export interface Ended extends Where {
@@ -30,33 +34,46 @@ export interface Ended extends Where {
 /** Never rejects: a cloud that does not answer must not keep instances elsewhere alive. */
 export async function listAll(place: Where, deploymentId: string): Promise<Found> {
   const { provider } = place;
-  const found: Found = { ...place, instances: [], resources: [], problem: null };
+  const found: Found = { ...place, instances: [], resources: [], problem: null, isPassing: false };
   try {
     found.instances = await provider.list(deploymentId);
     found.resources = await provider.listResources(deploymentId);
   } catch (error) {
     found.problem = textOf(error);
+    found.isPassing = place.mayPass(error);
   }
   return found;
 }
 
-/** Never rejects. Instances first: a cloud lists their volumes as unused only when they are gone. */
+/** Never rejects. It repeats what a cloud refuses for a time, until the limit. Instances first: a cloud lists their volumes as unused only when they are gone. */
 export async function endAll(place: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
   const { provider } = place;
   const terminated = new Set<string>();
   const removed = new Set<string>();
   let problem: string | null = null;
+  let lastFailure: string | null = null;
+  const round = async (): Promise<number> => {
+    const instances = await provider.list(deploymentId);
+    await ofEachOwner(instances, terminated, ({ owner, ids }) => provider.terminate(owner, ids, signal));
+    const resources = await provider.listResources(deploymentId);
+    await ofEachOwner(resources, removed, ({ owner, ids }) => provider.deleteResources(owner, ids, signal));
+    return instances.length + resources.length;
+  };
   try {
     // Two empty lists in a row: an instance may have been starting during the first one.
     for (let emptyLists = 0; emptyLists < 2; await sleep(place.betweenListsMs, undefined, { signal })) {
-      const instances = await provider.list(deploymentId);
-      await ofEachOwner(instances, terminated, ({ owner, ids }) => provider.terminate(owner, ids, signal));
-      const resources = await provider.listResources(deploymentId);
-      await ofEachOwner(resources, removed, ({ owner, ids }) => provider.deleteResources(owner, ids, signal));
-      emptyLists = instances.length + resources.length === 0 ? emptyLists + 1 : 0;
+      try {
+        emptyLists = (await round()) === 0 ? emptyLists + 1 : 0;
+        lastFailure = null;
+      } catch (error) {
+        if (signal.aborted || !place.mayPass(error)) throw error;
+        emptyLists = 0;
+        lastFailure = textOf(error);
+      }
     }
   } catch (error) {
-    problem = signal.aborted ? 'they still existed when the time limit was reached' : textOf(error);
+    const atLimit = lastFailure ?? 'they still existed when the time limit was reached';
+    problem = signal.aborted ? atLimit : textOf(error);
   }
   const left = problem === null ? null : await listAll(place, deploymentId);
   const remaining = [...(left?.instances ?? []), ...(left?.resources ?? [])].map(({ id }) => id);

@@ -26,6 +26,8 @@ export interface ProviderManifest {
   refusal?: (asked: AskedOfCloud) => CloudRefusal | null;
   /** Whether an id has the form of its instances' ids; no two providers share one. */
   isInstanceId: (id: string) => boolean;
+  /** Whether a request that failed so may succeed when it is repeated: no answer, a fault, or too many requests. */
+  mayPass: (error: unknown) => boolean;
   /** Variables that name the provider for the agent that it launches. */
   agentEnvironment: Readonly<Record<string, string>>;
   /**

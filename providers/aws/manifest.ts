@@ -16,6 +16,7 @@ import { agentCheck } from './agent-check.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, readIdentityKeys, requireReachable } from './checks.ts';
 import { awsFamilies } from './families.ts';
 import { verifyIdentity } from './identity.ts';
+import { mayPass } from './sdk-errors.ts';
 import { readAwsRegions } from './settings-file.ts';
 import type { AwsFile, AwsRegions } from './settings-file.ts';
 
@@ -29,6 +30,7 @@ export const awsManifest: ProviderManifest = {
   settingsVariable,
   families: awsFamilies,
   isInstanceId: (id) => ec2InstanceId.test(id),
+  mayPass,
   agentEnvironment: { ROPEWALK_CLOUD: name },
   configure: ({ env }) => {
     const path = env[settingsVariable] ?? '';

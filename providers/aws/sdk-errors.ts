@@ -21,6 +21,10 @@ export function mayHaveLaunched(error: unknown): boolean {
   return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error).httpStatusCode) >= 500;
 }
 
+/** True when a repetition may get an answer. */
+export const mayPass = (error: unknown): boolean =>
+  codeOf(error) !== 'CredentialsProviderError' && mayHaveLaunched(error);
+
 /** Code, message and request id; the id is empty when EC2 did not answer. */
 export const errorOf = (error: unknown): { code: string; message: string; requestId: string } => ({
   code: codeOf(error),

@@ -21,7 +21,9 @@ export class DeferredCredentials extends AuthClient {
     this.#project = project;
   }
 
-  override async request<T>(options: Parameters<AuthClient['request']>[0]): ReturnType<typeof AuthClient.prototype.request<T>> {
+  override async request<T>(
+    options: Parameters<AuthClient['request']>[0],
+  ): ReturnType<typeof AuthClient.prototype.request<T>> {
     return (await this.#client()).request<T>(options);
   }
 

@@ -3,6 +3,7 @@
 import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
 import type { CloudAccount, ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
+import { mayHaveLaunched } from './api-errors.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
 import { gcpFamilies } from './families.ts';
 import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
@@ -22,6 +23,7 @@ export const gcpManifest: ProviderManifest = {
   families: gcpFamilies,
   refusal: gcpRefusal,
   isInstanceId: (id) => gceInstanceId.test(id),
+  mayPass: mayHaveLaunched,
   agentEnvironment: { ROPEWALK_CLOUD: name },
   configure: ({ env }) => {
     const path = env[settingsVariable] ?? '';

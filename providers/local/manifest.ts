@@ -19,6 +19,7 @@ export const localManifest: ProviderManifest = {
   settingsVariable: null,
   families: { balanced: anything, all: anything, gpu: anything },
   isInstanceId,
+  mayPass: () => false,
   agentEnvironment: {},
   setup: null,
   configure: ({ env, home, hostId }) => {

@@ -117,6 +117,18 @@ describe.each(clouds)('ropewalk destroy --by-tag on $title', (tested) => {
     expect(await there()).toEqual([]);
   });
 
+  it('goes on while the cloud refuses its lists for longer than one request is repeated', async () => {
+    await launch(deployment);
+    const refused = { action: listCall, times: 24, kind: 'error' as const, ...tested.throttling };
+    await cloud.emulator.send({ op: 'fault', fault: refused });
+    const { lines, said: to } = said();
+    const code = await runDestroy({ ...directly, env, home, deployment }, to);
+    expect([code, lines]).toEqual([0, expect.anything()]);
+    expect(lines.join('\n')).toContain(`${region} could not list everything`);
+    expect(lines.at(-1)).toMatch(/^ended 2 instances/);
+    expect(await there()).toEqual([]);
+  });
+
   it('says which settings are wrong, and what a cloud has against being asked', async () => {
     await writeFile(settings, `{"region":"${region}"}`);
     const wrong = await destroy('--yes');
