@@ -23,7 +23,9 @@ export interface GcpEmulator {
   stop(): Promise<void>;
 }
 
-export async function startGcpEmulator(options: { machines?: MachineOptions } = {}): Promise<GcpEmulator> {
+export async function startGcpEmulator(
+  options: { machines?: MachineOptions; traffic?: string } = {},
+): Promise<GcpEmulator> {
   const { url, pid, ask, stop } = await startEmulatorProcess<Order>(new URL('main.ts', import.meta.url), options);
   return {
     url,

@@ -8,6 +8,7 @@ const options = z.object({
     .object({ command: z.array(z.string()), directory: z.string(), environment: z.record(z.string(), z.string()) })
     .nullable()
     .default(null),
+  traffic: z.string().nullable().default(null),
 });
 
 const server = await serveGcp(options.parse(JSON.parse(process.argv[2] ?? '{}')));

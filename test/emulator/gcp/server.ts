@@ -21,16 +21,24 @@ import { storageRoute } from './storage.ts';
 import type { StorageAnswer } from './storage.ts';
 import { createProject } from './project.ts';
 import type { EmulatedProject } from './project.ts';
+import { createTraffic } from './traffic.ts';
 
 export interface GcpEmulatorServer {
   url: string;
   close(): Promise<void>;
 }
 
-export async function serveGcp(options: { machines: MachineOptions | null }): Promise<GcpEmulatorServer> {
+export interface GcpEmulatorOptions {
+  machines: MachineOptions | null;
+  /** A file that gets every call of an API with its answer. */
+  traffic?: string | null;
+}
+
+export async function serveGcp(options: GcpEmulatorOptions): Promise<GcpEmulatorServer> {
   const project = createProject();
   const signer = await createSigner(project);
   const logging = createLogging(project);
+  const traffic = createTraffic(options.traffic ?? null);
   const address = { url: '' };
   const machines = createMachines(project, signer, () => address.url, options.machines);
   const server = createServer((request, response) => {
@@ -41,6 +49,11 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
     // A request that breaks off in its body has no effect.
     const bytes = await buffer(request).catch(() => null);
     if (bytes === null) return;
+    const note = (status: number, answer: object | null): void =>
+      traffic({
+        ...{ method: request.method ?? '', url: request.url ?? '', body: bytes.toString(), status, answer },
+        contentType: request.headers['content-type'] ?? '',
+      });
     try {
       const raw = bytes.toString();
       if (pathname === '/_control')
@@ -62,6 +75,7 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
         if (fate === 'cut') return void request.socket.destroy();
         const answer = stored.run();
         if (fate === 'lose') return void request.socket.destroy();
+        note(answer.status, answer.json ?? null);
         return send(response, answer);
       }
       const body: unknown = raw === '' ? null : JSON.parse(raw);
@@ -80,9 +94,11 @@ export async function serveGcp(options: { machines: MachineOptions | null }): Pr
       for (const { permission, resource } of needs) project.access.require(caller, permission, resource);
       const answer = await run();
       if (fate === 'lose') return void request.socket.destroy();
+      note(200, answer);
       json(response, 200, answer);
     } catch (error) {
       const known = asGcp(error);
+      note(known.status, errorBody(known));
       json(response, known.status, errorBody(known));
     }
   };
