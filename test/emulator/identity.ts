@@ -11,7 +11,8 @@ export interface Signer {
 }
 
 export function createSigner(): Signer {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  // As long as AWS's own.
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   return {
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     document: (instance, region, accountId) =>

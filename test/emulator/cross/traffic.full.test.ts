@@ -32,7 +32,8 @@ afterAll(async () => {
 });
 
 async function prepareAndRemove(): Promise<void> {
-  const { setup, quotas, close } = await prepareSetup(emulator);
+  const runner = await prepareSetup(emulator);
+  const { setup, quotas } = runner;
   try {
     await emulator.send({ op: 'disable', services: ['logging'] });
     for (const changes of [{}, { clientRanges: ['203.0.113.0/24'] }, { remove: true }, {}, { remove: true }])
@@ -41,7 +42,7 @@ async function prepareAndRemove(): Promise<void> {
     expect([(await setup()).code, (await setup({ remove: true })).code]).toEqual([0, 0]);
     expect((await quotas(null)).code).toBe(0);
   } finally {
-    await close();
+    await runner.close();
   }
 }
 
@@ -63,11 +64,10 @@ async function launchAndRead(): Promise<void> {
   const [name = ''] = ids;
   const boot = { apiUrl: 'https://ropewalk.example', launchToken: 'token', owner };
   const place = { name, numericId: '1', zone: 'us-central1-a', project: 'test-project' };
-  const token = JSON.stringify({ access_token: `emulated-${name}`, expires_in: 3_599 });
   const logs = createLogsApi({
     endpoint: emulator.url,
     instance: { ...place, boot: boot as never },
-    metadata: { read: async () => token, waitForChange: async () => '' },
+    token: { get: async () => `emulated-${name}`, forget: () => {} },
   });
   const message = JSON.stringify({ n: 1, k: null, a: null, s: 'agent', x: 'hello' });
   expect(await logs.put([{ timestamp: Date.now(), message }])).toEqual({ kind: 'taken' });
