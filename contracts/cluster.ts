@@ -189,6 +189,8 @@ export interface DaskView {
   report: SchedulerReport | null;
   reportedAtMs: number | null;
   idleSinceMs: number | null;
+  /** It has done nothing for long, and has the event IDLE_WARNING. */
+  idleWarned?: true;
   unresponsiveSinceMs: number | null;
   adaptive: Adaptive | null;
   workersWanted: number;

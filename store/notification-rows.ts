@@ -1,6 +1,7 @@
 // Rows of notifications, and how a job or cluster that changes adds one: in the transaction that writes its state.
 import {
   idleGpuNotification,
+  idleNotification,
   isSubscribed,
   notificationOf,
   type NewNotification,
@@ -93,6 +94,17 @@ export async function notifyOfIdleGpus(db: Db, view: AnyView, nowMs: number): Pr
   const row = await query.executeTakeFirst();
   if (row === undefined) return;
   await insertNotification(db, idleGpuNotification({ number, workspace, name, user: row.user_name }, gpus), nowMs);
+}
+
+/** A view of a Dask cluster that has done nothing for long. */
+export async function notifyOfIdle(db: Db, view: AnyView, nowMs: number): Promise<void> {
+  const { number, workspace, name, dask } = view;
+  if (dask?.idleWarned !== true || dask.idleSinceMs === null) return;
+  const query = db.selectFrom('records').select('user_name').where('kind', '=', 'cluster').where('number', '=', number);
+  const row = await query.executeTakeFirst();
+  if (row === undefined) return;
+  const subject = { number, workspace, name, user: row.user_name };
+  await insertNotification(db, idleNotification(subject, dask.idleSinceMs), nowMs);
 }
 
 /** A job that ended before its workflow started. */

@@ -28,6 +28,8 @@ export interface AnyView {
   job?: number | null;
   /** Of a cluster. */
   gpus?: IdleGpus | null;
+  /** Of a Dask cluster. */
+  dask?: { idleSinceMs: number | null; idleWarned?: true } | null;
   /** Of a cluster: kept in the cost ledger, never in the row. */
   costs?: readonly CostInterval[];
   /** Of a cluster: kept in its history. */

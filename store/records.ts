@@ -5,7 +5,7 @@ import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
 import { writeHistory } from './history.ts';
 import { adopt } from './adopt.ts';
-import { notifyOfIdleGpus, notifyOfView } from './notification-rows.ts';
+import { notifyOfIdle, notifyOfIdleGpus, notifyOfView } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { listRecords } from './record-list.ts';
@@ -37,6 +37,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
         if (isWritten && isNewlyReady) await notifyOfView(db, kind, input.view, input.nowMs);
         if (isWritten) await notifyOfIdleGpus(db, input.view, input.nowMs);
+        if (isWritten) await notifyOfIdle(db, input.view, input.nowMs);
         if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),

@@ -92,6 +92,7 @@ function viewDask(state: ClusterState): DaskView | null {
     report: dask.report,
     reportedAtMs: dask.reportedAtMs,
     idleSinceMs: dask.idleSinceMs,
+    ...(dask.idleWarned === true ? { idleWarned: true as const } : {}),
     unresponsiveSinceMs: dask.unresponsive?.sinceMs ?? null,
     adaptive: dask.adaptive,
     workersWanted: state.target - 1,

@@ -5,6 +5,7 @@ import { interruptedGraceMs } from './limits.ts';
 import { plural } from '../units.ts';
 import { countedWakes, earliest, type Wake } from '../wake.ts';
 import { costEnd, costWakes } from './cost-limit.ts';
+import { idleWakes } from './idle-warning.ts';
 import { capacityDeadlineMs } from './capacity/wait.ts';
 import { launchableSlots } from './slot/canary.ts';
 import { addEvent, touchOrders } from './notes.ts';
@@ -251,6 +252,7 @@ function nextWake(state: ClusterState, nowMs: number): Wake | null {
     ...inspectionWakes(state),
     ...launchWakes(state, nowMs),
     ...costWakes(state, nowMs),
+    ...idleWakes(state),
   ];
   return earliest(wakes.filter(({ atMs }) => atMs > nowMs));
 }

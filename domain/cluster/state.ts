@@ -153,6 +153,8 @@ export interface DaskState {
   reportedAtMs: number | null;
   /** On the workflow's clock. */
   idleSinceMs: number | null;
+  /** The event of having done nothing for long is noted (domain/cluster/idle-warning.ts). */
+  idleWarned?: true;
   noClientSinceMs: number | null;
   startedOnce: boolean;
   /** When the head's agent last spoke, and when it last did so after a silence; absent until it has spoken. */

@@ -3,6 +3,7 @@ import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { hasReleasedSlot } from './slot/slots.ts';
+import { clusterGpus } from './instance/gpus.ts';
 import { stagesText } from './instance/stages.ts';
 import type { ClusterInstance, ClusterState } from './state.ts';
 import type { ClusterStatus } from './statuses.ts';
@@ -35,9 +36,15 @@ export function shownCluster(state: ClusterState): Shown {
   const shown = dask && [dask.schedulerAddress, dask.adaptive, dask.idleSinceMs === null, Boolean(dask.unresponsive)];
   return {
     status: clusterStatus(state),
-    digest: JSON.stringify([target, launched, terminated, givenUp, reasons, instances, shown]),
+    digest: JSON.stringify([target, launched, terminated, givenUp, reasons, instances, shown, ...unused(state)]),
   };
 }
+
+/** What is paid for and does nothing: people are notified of it with the view that says so. */
+const unused = (state: ClusterState): string[] => [
+  ...((clusterGpus(state)?.idle ?? 0) > 0 ? ['idle GPUs'] : []),
+  ...(state.dask?.idleWarned === true ? ['idle for long'] : []),
+];
 
 /** Every slot has its instance ready, or was given up. Slots beyond the target, from before a scale-down, do not count. */
 export function isSettled(state: ClusterState): boolean {

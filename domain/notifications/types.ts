@@ -1,6 +1,7 @@
 // What a workspace is notified of: kept as a list, and sent to its webhooks.
 import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
+import { timeText } from '../why.ts';
 
 /** `noun.verb`. A new one needs no more than its line here and a caller that adds it. */
 export const notificationTypes = [
@@ -10,6 +11,7 @@ export const notificationTypes = [
   'cluster.ready',
   'cluster.ended',
   'cluster.failed',
+  'cluster.idle',
   'cluster.idle_gpu',
   'schedule.stopped',
   'budget.warning',
@@ -75,6 +77,21 @@ export function idleGpuNotification(
       idleSince: sinceMs === null ? null : new Date(sinceMs).toISOString(),
     },
     once: `${object} idle_gpu`,
+  };
+}
+
+/** Once for each cluster, the first time that it has done nothing for long. */
+export function idleNotification(
+  { number, workspace, name, user }: Pick<Subject, 'number' | 'workspace' | 'name' | 'user'>,
+  sinceMs: number,
+): NewNotification {
+  const object = `cluster/${number}`;
+  const idleSince = new Date(sinceMs).toISOString();
+  return {
+    ...{ workspace, object, type: 'cluster.idle' },
+    text: `Cluster ${number} (${name}) has computed nothing since ${timeText(sinceMs)}, and goes on: ropewalk cluster stop ${number}`,
+    data: { cluster: number, name, workspace, user, idleSince },
+    once: `${object} idle`,
   };
 }
 

@@ -66,6 +66,7 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     const webhook = { url: 'https://hooks.example/ours', events: ['budget.*'] };
     await app.api.call('POST', '/v1/webhooks', { token: boss, body: webhook });
     await app.api.call('POST', '/v1/tokens', { token: boss, body: { name: hostile, scopes: ['read'] } });
+    await put('/v1/users/bob', { limits: { vcpus: 64 } });
     await openAs(boss, '/');
     await app.page.getByRole('link', { name: 'Workspace' }).click();
     await app.page.getByRole('heading', { name: 'Workspace default' }).waitFor();
@@ -73,6 +74,7 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
       await app.page.getByText(text, { exact: true }).first().waitFor();
     }
     await app.page.getByRole('cell', { name: 'member', exact: true }).waitFor();
+    await app.page.getByRole('cell', { name: '0 of 64', exact: true }).waitFor();
     await accessible('workspace');
     expect([await app.page.title(), complaints]).toEqual(['Workspace default · Ropewalk', []]);
   });

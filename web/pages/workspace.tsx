@@ -44,9 +44,12 @@ export function WorkspacePage({ session }: { session: Session }) {
       <Table
         caption="People"
         columns={['User', 'Role', 'Open', 'Instances', 'vCPUs']}
-        rows={users.items.map(({ name, role }) => {
-          const own = useOf.get(name) ?? { running: 0, instances: 0, vcpus: 0 };
-          return [name, role, own.running, own.instances, own.vcpus];
+        rows={users.items.map(({ name, role, limits: own }) => {
+          const used = useOf.get(name) ?? { running: 0, instances: 0, vcpus: 0 };
+          const allowed = { ...workspace.perUser, ...own };
+          const of = (what: keyof typeof used): string =>
+            allowed[what] === undefined ? String(used[what]) : `${used[what]} of ${allowed[what]}`;
+          return [name, role, of('running'), of('instances'), of('vcpus')];
         })}
       />
       <Section title="Budgets" empty="No budget." count={budgets.items.length}>

@@ -14,6 +14,7 @@ import { hasChanges } from '../../domain/cluster/apply.ts';
 import { recordChanges } from '../../domain/cluster/changes.ts';
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { watchCost } from '../../domain/cluster/cost-limit.ts';
+import { watchIdle } from '../../domain/cluster/idle-warning.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow } from '../../domain/cluster/dask/adaptive.ts';
@@ -154,6 +155,7 @@ async function run(state: ClusterState, input: ClusterInput, changes: Changes): 
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     watchCost(state, nowMs);
+    watchIdle(state, nowMs);
     const plan = planCluster(state, nowMs);
     for (const decision of isLeaving ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);

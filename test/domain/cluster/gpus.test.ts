@@ -6,6 +6,7 @@ import { createClusterState } from '../../../domain/cluster/create.ts';
 import { clusterGpus } from '../../../domain/cluster/instance/gpus.ts';
 import { registerTimeoutMs } from '../../../domain/cluster/limits.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
+import { shownCluster } from '../../../domain/cluster/status.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { explainGpus } from '../../../domain/cluster/why.ts';
 import { idleGpuNotification } from '../../../domain/notifications/types.ts';
@@ -67,6 +68,16 @@ describe('GPUs that do nothing', () => {
     expect(events(state).at(-1)).toBe('GPU_IN_USE: no GPU is idle any more');
     gpus(state, 'i-2', 1, 1, 83 * minute);
     expect(events(state)).toHaveLength(4);
+  });
+
+  it('are a change that lists show, so that the view and its notification are written', () => {
+    const state = cluster(2);
+    gpus(state, 'i-1', 2, 0, minute);
+    const before = shownCluster(state).digest;
+    gpus(state, 'i-1', 2, 1, 20 * minute);
+    expect(shownCluster(state).digest).not.toBe(before);
+    gpus(state, 'i-1', 2, 0, 21 * minute);
+    expect(shownCluster(state).digest).toBe(before);
   });
 
   it('go with their instance', () => {

@@ -36,6 +36,19 @@ function given<T>(claimed: T | undefined): T {
   return claimed;
 }
 
+/** What a view of a Dask cluster has besides. */
+const someDask = {
+  ...{ orders: { version: 0, schedulerAddress: null, drain: [], adaptive: null, stop: null }, report: null },
+  ...{
+    reportedAtMs: null,
+    unresponsiveSinceMs: null,
+    adaptive: null,
+    privateToCreator: false,
+    noClientTimeoutMs: null,
+  },
+  ...{ workersWanted: 1, workersStarted: 1, workersErrored: 0, caRef: 'ca' },
+};
+
 export function describeNotifications(backend: Backend): void {
   describe('notifications', () => {
     const stores = useStores(backend);
@@ -170,6 +183,27 @@ export function describeNotifications(backend: Backend): void {
       await project(other, 2, 2);
       expect(await made()).toMatchObject([
         { object: `cluster/${number}`, data: { idle: 1, total: 2, name: `cluster-${number}` } },
+      ]);
+    });
+
+    it('of a cluster that has done nothing for long are made once, with the view that says so', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number } = await opened(store, slug, { kind: 'cluster' });
+      const project = (by: Store, version: number, dask: { idleSinceMs: number | null; idleWarned?: true }) => {
+        const view = { ...aClusterView(slug, number, { status: 'ready' }), dask: { ...someDask, ...dask } };
+        return by.clusters.project({ view, version, nowMs: startMs });
+      };
+      const made = async () =>
+        (await store.notifications.list(slug, { before: null, limit: 9 })).filter(
+          ({ type }) => type === 'cluster.idle',
+        );
+      await project(store, 1, { idleSinceMs: 0 });
+      expect(await made()).toEqual([]);
+      await project(store, 2, { idleSinceMs: 0, idleWarned: true });
+      await project(other, 3, { idleSinceMs: 5_000, idleWarned: true });
+      expect(await made()).toMatchObject([
+        { object: `cluster/${number}`, data: { cluster: number, idleSince: '1970-01-01T00:00:00.000Z' } },
       ]);
     });
 

@@ -1,0 +1,33 @@
+// A cluster that costs money and computes nothing for long, because its idle timeout allows it: an event, and a notification of the
+// workspace (domain/notifications). Nothing is ended because of it.
+import { spellDollars } from '../budget/dollars.ts';
+import { spendingPerHour } from '../cost/ledger.ts';
+import { spellDuration } from '../units.ts';
+import type { Wake } from '../wake.ts';
+import { addEvent } from './notes.ts';
+import type { ClusterState } from './state.ts';
+
+/** A working day: a cluster that was forgotten in the evening is named in the morning. */
+export const idleWarningAfterMs = 8 * 3_600_000;
+
+/** Notes the event once for each time without work. */
+export function watchIdle(state: ClusterState, nowMs: number): void {
+  const { dask } = state;
+  if (dask === null || state.stopRequested !== null) return;
+  if (dask.idleSinceMs === null) {
+    delete dask.idleWarned;
+    return;
+  }
+  if (dask.idleWarned === true || nowMs - dask.idleSinceMs < idleWarningAfterMs) return;
+  dask.idleWarned = true;
+  const perHour = spendingPerHour(state);
+  const cost = perHour === 0 ? '' : `, at ${spellDollars(perHour)} an hour`;
+  addEvent(state, nowMs, 'IDLE_WARNING', `nothing was computed for ${spellDuration(idleWarningAfterMs)}${cost}`);
+}
+
+/** None for a cluster that ends before: its timers stay as they are. */
+export function idleWakes({ dask, settings }: ClusterState): Wake[] {
+  if (dask === null || dask.idleSinceMs === null || dask.idleWarned === true) return [];
+  if (settings.dask === null || settings.dask.idleTimeoutMs <= idleWarningAfterMs) return [];
+  return [{ atMs: dask.idleSinceMs + idleWarningAfterMs, what: 'warning of no work at' }];
+}
