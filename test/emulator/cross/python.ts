@@ -17,6 +17,9 @@ export const lintPython = (): Promise<string> =>
 /** Google's own client, which brings the discovery documents of its APIs. */
 export const googlePython = (): Promise<string> => pythonWith('google-python', ['google-api-python-client==2.202.0']);
 
+/** Google's client of Compute Engine. */
+export const computePython = (): Promise<string> => pythonWith('compute-python', ['google-cloud-compute==1.57.0']);
+
 async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({
     cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk', name),

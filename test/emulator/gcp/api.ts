@@ -97,6 +97,12 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
             query,
           ),
       };
+    case 'GET regions/* operations *':
+      return { name: 'regionOperations.get', run: () => operationAt(project, `${scope}/${place}`, name) };
+    case 'GET zones/* operations *':
+      return { name: 'zoneOperations.get', run: () => operationAt(project, `${scope}/${place}`, name) };
+    case 'GET global operations *':
+      return { name: 'globalOperations.get', run: () => operationAt(project, 'global', name) };
     case 'POST regions/* operations * wait':
       return { name: 'regionOperations.wait', run: () => waitFor(project, `${scope}/${place}`, name) };
     case 'POST zones/* operations * wait':
@@ -254,10 +260,18 @@ function cut<T>(all: T[], query: URLSearchParams): { items: T[]; nextPageToken: 
   return { items: all.slice(from, to), nextPageToken: to < all.length ? { nextPageToken: String(to) } : {} };
 }
 
-/** Google holds the request until the operation is done, for two minutes at most. */
-async function waitFor(project: EmulatedProject, scope: string, name: string): Promise<object> {
+function namedOperation(project: EmulatedProject, scope: string, name: string): Operation {
   const found = project.operations.find((each) => each.name === name && each.scope === scope);
   if (found === undefined) throw notFound(`projects/${project.id}/${scope}/operations/${name}`);
+  return found;
+}
+
+const operationAt = (project: EmulatedProject, scope: string, name: string): object =>
+  operationOf(project, namedOperation(project, scope, name));
+
+/** Google holds the request until the operation is done, for two minutes at most. */
+async function waitFor(project: EmulatedProject, scope: string, name: string): Promise<object> {
+  const found = namedOperation(project, scope, name);
   const untilMs = project.clock.nowMs() + 2_000;
   while (project.clock.nowMs() < Math.min(found.doneAtMs(), untilMs))
     await new Promise((resolve) => setTimeout(resolve, 20));
