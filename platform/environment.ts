@@ -46,7 +46,7 @@ export function parseListenAddress(text: string): { host: string; port: number }
   return host === undefined || Number(port) > 65_535 ? null : { host, port: Number(port) };
 }
 
-export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host);
+export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|\[::1\]|localhost)$/.test(host);
 
 /** Says in one message what is wrong, without a stack, and how a program ends then. */
 function explainStart(error: unknown): string {

@@ -1,6 +1,7 @@
 // The API: can it be reached, is it ready, is the token valid, does its clock agree with this machine's.
 import { z } from 'zod';
 
+import { isLoopback } from '../../platform/environment.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
 
 const withinMs = 5_000;
@@ -14,7 +15,15 @@ export async function checkApi({ connection }: Patient): Promise<Finding[]> {
     const fix = 'Check the address (config.yaml, ROPEWALK_API_URL), that the API runs, and what is between.';
     return [broken('api', `${apiUrl} cannot be reached: ${reasonOf(health)}`, fix)];
   }
-  return [ok('api', apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token)];
+  return [addressFinding(apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token)];
+}
+
+/** Tokens, and the secrets of jobs, are in every request and answer. */
+export function addressFinding(apiUrl: string): Finding {
+  const { protocol, hostname } = new URL(apiUrl);
+  if (protocol === 'https:' || isLoopback(hostname)) return ok('api', apiUrl);
+  const what = `${apiUrl} is not https: tokens and secrets can be read on the way`;
+  return warning('api', what, 'Put a proxy that ends TLS before the API (docs/security.md), and use its address.');
 }
 
 async function readyOf(apiUrl: string): Promise<Finding> {

@@ -50,6 +50,33 @@ describe.runIf(hasChromium)('signing in at an identity provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('lets a person of several workspaces choose, and ends in the one that was chosen', async () => {
+    const eve = await app.api.addToken('other', ['read', 'write', 'admin'], 'eve');
+    const put = { body: { role: 'read-only' }, token: eve };
+    expect((await app.api.call('PUT', '/v1/users/ann@example.com', put)).status).toBe(200);
+    const tied = async () =>
+      JSON.stringify(await (await app.api.call('GET', '/v1/workspace', { token: eve })).json()).includes(
+        'ACCOUNT_TIED',
+      );
+    await app.page.goto('/');
+    await begin();
+    await app.page.getByRole('heading', { name: 'Choose a workspace' }).waitFor();
+    await app.accessible('sign-in-choice');
+    // The page has signed no person in.
+    expect([await tied(), await app.page.evaluate(() => sessionStorage.getItem('ropewalk.token'))]).toEqual([
+      false,
+      null,
+    ]);
+    expect(await app.page.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringContaining('default'),
+      expect.stringContaining('other'),
+    ]);
+    await app.page.getByRole('link', { name: 'other' }).click();
+    await app.page.getByText('ann@example.com in other').waitFor();
+    expect([await tied(), new URL(app.page.url()).hash]).toEqual([true, '']);
+    expect(complaints).toEqual([]);
+  });
+
   it('leaves a token that the user has brought as it is', async () => {
     await app.page.goto('/');
     await app.page.getByLabel('One of your API tokens').fill(app.api.token);

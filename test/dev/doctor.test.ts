@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { clockFinding, readinessFinding } from '../../ops/doctor/api.ts';
+import { addressFinding, clockFinding, readinessFinding } from '../../ops/doctor/api.ts';
 import { examine, isBroken } from '../../ops/doctor/doctor.ts';
 import type { Finding, Patient } from '../../ops/doctor/finding.ts';
 import { diskFinding } from '../../ops/doctor/home.ts';
@@ -115,5 +115,15 @@ describe('the doctor at a broken installation', () => {
     expect([1_000, 60_000, -200_000].map((ms) => clockFinding(ms).state)).toEqual(['ok', 'warning', 'broken']);
     expect([9e9, 3e9, 1e8].map((bytes) => diskFinding(bytes).state)).toEqual(['ok', 'warning', 'broken']);
     expect(['v24.1.0', 'v20.1.0'].map((version) => nodeFinding(version).state)).toEqual(['ok', 'broken']);
+  });
+
+  it.each([
+    ['http://127.0.0.1:7300', 'ok'],
+    ['http://[::1]:7300', 'ok'],
+    ['https://ropewalk.example', 'ok'],
+    ['http://10.0.0.7:7300', 'warning'],
+    ['http://ropewalk.example', 'warning'],
+  ])('the API at %s: %s', (apiUrl, state) => {
+    expect(addressFinding(apiUrl)).toMatchObject({ check: 'api', state });
   });
 });
