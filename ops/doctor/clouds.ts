@@ -1,5 +1,5 @@
 // Each configured cloud: can its settings be read, does it answer, does a Temporal worker launch there, does the sweep go there.
-import { type Client, ScheduleNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, ScheduleNotFoundError } from '@temporalio/client';
 
 import {
   ingressPolicySyntax,
@@ -74,10 +74,16 @@ async function checkPlaces(
     });
   } catch (error) {
     // Another check reports what is wrong with Temporal itself.
-    if (error instanceof RopewalkError) return [];
+    if (error instanceof RopewalkError || isMissing(error)) return [];
     throw error;
   }
 }
+
+/** Of gRPC. */
+const notFound = 5;
+
+/** The namespace, before `ropewalk init`. */
+const isMissing = (error: unknown): boolean => isGrpcServiceError(error) && error.code === notFound;
 
 async function checkWorker(client: Client, manifest: ProviderManifest, queue: string): Promise<Finding> {
   const check = `${manifest.name} worker`;

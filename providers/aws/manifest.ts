@@ -12,7 +12,7 @@ import type {
   ProviderPlace,
 } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
-import { agentCheck } from './agent-check.ts';
+import { agentCheck } from '../agent-check.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, readIdentityKeys, requireReachable } from './checks.ts';
 import { awsFamilies } from './families.ts';
 import { verifyIdentity } from './identity.ts';
@@ -64,7 +64,7 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       credentialsCheck(first.region),
       identityKeysCheck(regions, env),
       apiUrlCheck(env),
-      agentCheck(env, first.apiCa),
+      agentCheck(name, env, first.apiCa),
       ...regions.map((file) => dryRunCheck(file, env)),
       ...regions.map(quotaCheck),
       ...regions.flatMap((file) => accountChecks(file, env)),

@@ -8,12 +8,13 @@ import type { GcpFile } from './settings-file.ts';
 /** Whether Google Cloud accepts the credentials of this process, and lets them list what Ropewalk launches. */
 export const credentialsCheck = (file: GcpFile, access: GcpAccess): ProviderCheck => ({
   name: 'gcp credentials',
-  run: async () => {
+  run: async (signal) => {
     const { createGcpClients } = await import('./clients.ts');
     const { listDeployment } = await import('./describe.ts');
     const { messageOf } = await import('./api-errors.ts');
     try {
-      await listDeployment(createGcpClients(file, access), 'doctor');
+      // Google's client repeats a list for ten minutes where it gets no answer.
+      await Promise.race([listDeployment(createGcpClients(file, access), 'doctor'), timeLimit(signal)]);
       return `instances of project ${file.project} can be listed`;
     } catch (cause) {
       const message = `Google Cloud does not let this process list instances: ${messageOf(cause)}`;
@@ -23,6 +24,9 @@ export const credentialsCheck = (file: GcpFile, access: GcpAccess): ProviderChec
     }
   },
 });
+
+const timeLimit = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
 /** Whether the keys that verify instances can be fetched. */
 export const identityKeysCheck = (keysUrl: string): ProviderCheck => ({

@@ -3,6 +3,7 @@
 import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
 import type { CloudAccount, ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
+import { agentCheck } from '../agent-check.ts';
 import { mayHaveLaunched } from './api-errors.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
 import { gcpFamilies } from './families.ts';
@@ -56,7 +57,12 @@ function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): Configu
     },
     identity: async () => createIdentityVerifier(first.project, keysUrl),
     accounts: accountsOf(first),
-    checks: [credentialsCheck(first, access), identityKeysCheck(keysUrl), apiUrlCheck(env, access)],
+    checks: [
+      credentialsCheck(first, access),
+      identityKeysCheck(keysUrl),
+      apiUrlCheck(env, access),
+      agentCheck(name, env, first.apiCa),
+    ],
   };
 }
 

@@ -49,6 +49,13 @@ describe('the doctor, asked about EC2', () => {
     return Object.fromEntries(found.map((finding) => [finding.check, finding]));
   }
 
+  it('reports on EC2 also before the namespace exists', async () => {
+    expect(await findings({ TEMPORAL_NAMESPACE: 'not-there' })).toMatchObject({
+      namespace: { state: 'broken', fix: 'Run: ropewalk init' },
+      'aws launch us-east-1': { state: 'ok' },
+    });
+  });
+
   it('reports its AWS identity, the missing Temporal worker and the missing sweep, until `ropewalk init` creates the sweep', async () => {
     const before = await findings();
     expect(before).toMatchObject({

@@ -4,11 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-import { RopewalkError } from '../../domain/errors.ts';
-import type { Environment, ProviderCheck } from '../manifest.ts';
+import { RopewalkError } from '../domain/errors.ts';
+import type { Environment, ProviderCheck } from './manifest.ts';
 
-export const agentCheck = (env: Environment, ca: string | null): ProviderCheck => ({
-  name: 'aws agent',
+/** `provider`: its name. `ca`: of its settings. */
+export const agentCheck = (provider: string, env: Environment, ca: string | null): ProviderCheck => ({
+  name: `${provider} agent`,
   run: async (signal) => {
     const { ROPEWALK_API_URL: apiUrl = '', ROPEWALK_AGENT_BUNDLE: bundle = '' } = env;
     if (apiUrl === '' || bundle === '') return 'ROPEWALK_API_URL or ROPEWALK_AGENT_BUNDLE is not set here: not tried';
