@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { runCli } from '../cli/run-cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { startStack, type TestStack } from '../support/stack.ts';
 
 let stack: TestStack;
@@ -86,6 +87,13 @@ it('all at once, with the addresses of all workers, and a head instance that run
     0,
     ['0 scheduler 127.0.0.1,127.0.0.1', ...['1 worker 127.0.0.1,127.0.0.1', '2 worker 127.0.0.1,127.0.0.1']],
   ]);
+});
+
+it('tasks that talk to each other, the first of them on the head instance', async () => {
+  const port = await freePort();
+  const script = join(import.meta.dirname, '../../examples/gang.py');
+  const { code, printed } = await run('--env', `PORT=${port}`, script);
+  expect([code, printed]).toEqual([0, ['task 0 of 3: 111', 'task 1 of 3: 111', 'task 2 of 3: 111']]);
 });
 
 it('a task that runs too long is ended, and its last lines are shown', async () => {
