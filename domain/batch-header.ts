@@ -10,6 +10,8 @@ export interface HeaderOption {
   /** Both counted from 1; the column is that of the option's name. */
   line: number;
   column: number;
+  /** The script as the command names it. */
+  file?: string;
 }
 
 export interface HeaderProblem {

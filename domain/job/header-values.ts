@@ -1,4 +1,4 @@
-// Reads values of a script's header. Each error names the line.
+// Reads values of a script's header. Each error names the file and the line.
 import type { HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
 
@@ -42,14 +42,17 @@ export function atLine<T>(option: HeaderOption, parse: () => T): T {
     return parse();
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
-    const message = `Line ${option.line} of the script: ${error.problem.message}`;
+    const message = `${placeOf(option)}: ${error.problem.message}`;
     throw new RopewalkError({ ...error.problem, message, field: fieldOf(option.name) }, { cause: error });
   }
 }
 
+const placeOf = ({ line, file = 'the script' }: HeaderOption): string => `Line ${line} of ${file}`;
+
 export function invalid(option: HeaderOption, what: string, hint: string): RopewalkError {
-  const message = `Line ${option.line} of the script: ${option.name} ${what}`;
-  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(option.name), hint });
+  const message = `${placeOf(option)}: ${option.name} ${what}`;
+  const comment = /\s#/.test(option.value) ? ' The value is the whole rest of the line: no comment can follow it.' : '';
+  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(option.name), hint: hint + comment });
 }
 
 export function bothNamed(message: string, field: string): RopewalkError {

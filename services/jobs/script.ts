@@ -13,7 +13,9 @@ export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' |
     const start = startOf(byPath.get(path)?.content ?? '');
     // A NUL: it is no text.
     const header = start.includes('\0') ? noHeader : parseBatchHeader(start);
-    if (header.options.length > 0 || header.problems.length > 0) return { ...header, file: path };
+    if (header.options.length > 0 || header.problems.length > 0) {
+      return { ...header, file: path, options: header.options.map((option) => ({ ...option, file: path })) };
+    }
     if (header.slurm !== undefined) slurm ??= { ...header, file: path };
   }
   return slurm ?? noHeader;

@@ -138,6 +138,15 @@ describe('submitting a job', () => {
     expect(stored(api)).toEqual([]);
   });
 
+  it('names the file and the line of a bad value in the header', async () => {
+    const api = await createTestApi();
+    const body = { command: ['run.sh'], files: [script('#!/bin/bash\n# COILED ntasks 2 # two\n')] };
+    expect(await errorOf(await api.call('POST', '/v1/jobs', { body }))).toMatchObject({
+      message: 'Line 2 of run.sh: ntasks needs a whole number',
+      hint: expect.stringContaining('no comment can follow it'),
+    });
+  });
+
   it('passes on what admission says, and deletes what it wrote', async () => {
     const api = await createTestApi();
     const body = { command: ['true'], name: 'nightly' };
