@@ -136,6 +136,7 @@ const dashboardUrl = dashboards?.url ?? settings.publicUrl;
 const relay = createDashboardRelay({
   ...deps,
   dashboardUrl,
+  apiUrl: settings.publicUrl,
   isGood: (session) => isStillGood(deps, session, session.site === 'jupyter' ? 'write' : undefined),
   jupyterToken: rememberJupyterTokens((workspace, cluster) => readJupyterToken(deps, workspace, cluster), deps.now),
 });

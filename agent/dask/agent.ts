@@ -9,6 +9,7 @@ import { daskBundle } from '../../schema/agent.ts';
 import { untilAborted } from '../async/aborted.ts';
 import { asFailure, orFail } from './failure.ts';
 import type { DaskLife } from './context.ts';
+import { type StageName, stageTexts } from '../runtimes/environment/stages.ts';
 import { runScheduler } from './scheduler/scheduler.ts';
 import { setUp } from './setup.ts';
 import { runWorker } from './worker.ts';
@@ -111,9 +112,9 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       await closeMetadata();
     }
     notify('pending', 'environment');
-    const onStage = (stage: string): void => {
+    const onStage = (stage: StageName): void => {
       // An environment that is there is ready before a reader could have seen it.
-      if (stage !== 'ready') notify('pending', `environment: ${stage}`);
+      if (stage !== 'ready') notify('pending', `environment: ${stageTexts[stage]}`);
     };
     await run(
       life,

@@ -29,6 +29,8 @@ export interface DashboardDeps {
   originOf: (cluster: number) => string;
   /** Of the cluster's Jupyter server; null when it has none, or has ended. */
   jupyterToken: (workspace: string, cluster: number) => Promise<string | null>;
+  /** Of the API in browsers. */
+  apiUrl: string;
   /** Dask computes a page before it begins to answer. */
   answerWithinMs: number;
 }
@@ -50,10 +52,10 @@ export async function serveDashboard(
   const link = rest === '/' ? new URLSearchParams(query).get('link') : null;
   if (link !== null) {
     const cookie = await deps.sessions.exchange(link, path);
-    return cookie === null ? sendPage(response, staleLinkPage(path)) : sendWelcome(response, path, cookie);
+    return cookie === null ? sendPage(response, staleLinkPage(path, deps.apiUrl)) : sendWelcome(response, path, cookie);
   }
   const session = await deps.sessions.read(request, path);
-  if (session === null) return sendPage(response, signInPage(path));
+  if (session === null) return sendPage(response, signInPage(path, deps.apiUrl));
   if (rest === '' || rest === '/') return redirect(response, startOf(path));
   if (!isShown(rest, 'page', site)) return sendPage(response, missingPage(path));
   const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;

@@ -13,6 +13,7 @@ export interface Page {
   text: string[];
   /** A command to type. */
   command?: string;
+  link?: { href: string; text: string };
 }
 
 /** In sentences of ours. */
@@ -21,6 +22,12 @@ const inPython = ({ cluster, site }: SiteOfCluster): string =>
   site === 'jupyter'
     ? 'In Python, cluster.jupyter_link gives one.'
     : `Browsers that are signed in to Ropewalk open /clusters/${cluster}/dashboard there, which stays good: cluster.dashboard_link in Python; cluster.get_dashboard_link() gives a link.`;
+/** At the API's address: a browser that is signed in there makes a new link and follows it. */
+const wayBack = ({ cluster, site }: SiteOfCluster, apiUrl: string): Pick<Page, 'link'> => {
+  if (site === 'jupyter') return {};
+  const { href } = new URL(`clusters/${cluster}/dashboard`, apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
+  return { link: { href, text: 'Open it with your sign-in to Ropewalk' } };
+};
 const nameOf = ({ cluster, site }: SiteOfCluster): string => `${names[site]} of cluster ${cluster}`;
 
 export const howToGetALink = ({ cluster, site }: SiteOfCluster): Pick<Page, 'text' | 'command'> => ({
@@ -31,16 +38,18 @@ export const howToGetALink = ({ cluster, site }: SiteOfCluster): Pick<Page, 'tex
   command: `ropewalk cluster ${site} ${cluster}`,
 });
 
-export const signInPage = (at: SiteOfCluster): Page => ({
+export const signInPage = (at: SiteOfCluster, apiUrl: string): Page => ({
   status: 401,
   title: `You are not signed in to ${nameOf(at)}`,
   ...howToGetALink(at),
+  ...wayBack(at, apiUrl),
 });
 
-export const staleLinkPage = (at: SiteOfCluster): Page => ({
+export const staleLinkPage = (at: SiteOfCluster, apiUrl: string): Page => ({
   status: 401,
   title: 'This link is no longer good',
   ...howToGetALink(at),
+  ...wayBack(at, apiUrl),
 });
 
 export const missingPage = (at: SiteOfCluster): Page => ({
@@ -134,9 +143,11 @@ export const pageHeaders = ({ status }: Page): Record<string, string> => ({
   ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
 });
 
-export function renderPage({ title, text, command }: Page): string {
-  const paragraphs = text.map((paragraph) => `<p>${paragraph}</p>`).join('\n');
-  return document(title, `${paragraphs}${command === undefined ? '' : `\n<pre>${command}</pre>`}`, '');
+export function renderPage({ title, text, command, link }: Page): string {
+  const paragraphs = text.map((paragraph) => `<p>${paragraph}</p>`);
+  const typed = command === undefined ? [] : [`<pre>${command}</pre>`];
+  const back = link === undefined ? [] : [`<p><a href="${link.href}">${link.text}</a></p>`];
+  return document(title, [...back, ...paragraphs, ...typed].join('\n'), '');
 }
 
 const document = (title: string, content: string, head: string): string => `<!doctype html>

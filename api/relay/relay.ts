@@ -26,6 +26,7 @@ export interface RelayPorts extends HubOptions {
   jupyterToken: DashboardDeps['jupyterToken'];
   /** See domain/cluster/dask/dashboard-url.ts. */
   dashboardUrl: string;
+  apiUrl: string;
   logger: Logger;
   now: () => number;
   /** Aborts when the process is asked to end: connections are cut, so that agents and browsers come back elsewhere. */
@@ -47,11 +48,11 @@ const defaultAnswerWithinMs = 30_000;
 
 export function createDashboardRelay(ports: RelayPorts): Relay {
   const { tokens, logger, now, stopping, answerWithinMs = defaultAnswerWithinMs } = ports;
-  const { dashboardUrl, jupyterToken } = ports;
+  const { dashboardUrl, apiUrl, jupyterToken } = ports;
   const originOf = (cluster: number): string => dashboardOrigin(dashboardUrl, cluster);
   const hub = createHub(ports);
   const sessions = createSessions({ tokens, isSecure: dashboardUrl.startsWith('https:'), isGood: ports.isGood });
-  const deps = { hub, sessions, originOf, jupyterToken, answerWithinMs, now };
+  const deps = { hub, sessions, originOf, apiUrl, jupyterToken, answerWithinMs, now };
   const agentUpgrade = createAgentUpgrade({ hub, tokens, views: ports.views });
   const browsers = new Set<Duplex>();
   stopping.addEventListener('abort', () => {

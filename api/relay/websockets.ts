@@ -29,7 +29,7 @@ export async function serveWebSocket(
   const { cluster, site, rest } = path;
   if (request.headers.origin !== deps.originOf(cluster)) return refuse(socket, originPage);
   const session = await deps.sessions.read(request, path);
-  if (session === null) return refuse(socket, signInPage(path));
+  if (session === null) return refuse(socket, signInPage(path, deps.apiUrl));
   if (!isShown(rest, 'websocket', site)) return refuse(socket, missingPage(path));
   const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;
   if (site === 'jupyter' && jupyterToken === null) return refuse(socket, noJupyterPage(path));

@@ -27,6 +27,8 @@ from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_s
 DEFAULT_TIMEOUT_S = 600.0
 #: A view can be older than a preceding `scale` by at most this.
 _VIEW_LAG_S = 10.0
+#: An environment of hundreds of packages takes minutes: a line that stays the same looks like a process that hangs.
+_REPEAT_S = 30.0
 _SLOW_START = "`timeout` allows more time; the method `why` and `get_logs` say more about it."
 
 
@@ -50,6 +52,7 @@ class WaitingCluster(DaskCluster):
 
     async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
         pause, reported, limit = 0.1, "", deadline - time.monotonic()
+        since = said = time.monotonic()
         while True:
             view = await self._remote.view(deadline)
             self._show(view)
@@ -59,10 +62,14 @@ class WaitingCluster(DaskCluster):
                 deadline = time.monotonic() + limit
             if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
                 return view
+            now = time.monotonic()
             if progress(view) != reported:
-                reported = progress(view)
+                reported, since, said = progress(view), now, now
                 self._log_progress(reported)
-            if time.monotonic() > deadline:
+            elif now - said >= _REPEAT_S:
+                said = now
+                self._log_progress(f"{reported}, for {round(now - since)} s")
+            if now > deadline:
                 raise self._too_late("its scheduler", reported, view)
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)

@@ -11,6 +11,7 @@ from stand_in import TOKEN, StandIn, problem
 from support import Start
 
 import ropewalk
+from ropewalk import cluster_waits
 
 
 @pytest.mark.parametrize("amount", [True, 2, 0.5, 1.0])
@@ -22,6 +23,17 @@ def test_it_waits_for_the_given_amount_of_workers(start: Start, amount: Any) -> 
 def test_it_waits_for_no_workers(start: Start, api: StandIn) -> None:
     api.workers_come = False
     assert len(start(wait_for_workers=False).scheduler_info["workers"]) == 0
+
+
+def test_a_long_wait_for_the_scheduler_says_so_again(
+    start: Start, api: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(cluster_waits, "_REPEAT_S", 0.0)
+    api.reads_before_ready = 5
+    start(quiet=False, show_widget=False, package_sync=False)
+    said = capsys.readouterr().err.splitlines()
+    assert said.count("Cluster 1: scheduler pending (environment)") == 1
+    assert "Cluster 1: scheduler pending (environment), for 0 s" in said
 
 
 def test_a_timeout_with_too_few_workers_shuts_the_cluster_down(start: Start, api: StandIn) -> None:

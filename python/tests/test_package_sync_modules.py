@@ -61,6 +61,19 @@ class TestModules:
         secret = [path for path in collect_modules([tmp_path]).files if b"secret" in collect_modules([tmp_path]).files[path]]
         assert secret == [] and "package/credentials.py" in collect_modules([tmp_path]).files
 
+    def test_links_to_files_in_which_programs_keep_secrets_stay(self, tmp_path: Path) -> None:
+        home, root = tmp_path / "home", self.make(tmp_path)
+        for place in (".aws/config", ".ssh/known", ".netrc", "server.pem", "shared.py"):
+            (home / place).parent.mkdir(parents=True, exist_ok=True)
+            (home / place).write_text("secret" if place != "shared.py" else "S = 1")
+        for nth, place in enumerate((".aws/config", ".ssh/known", ".netrc", "server.pem", "shared.py")):
+            (root / "package" / f"link{nth}.py").symlink_to(home / place)
+        (root / "direct.py").symlink_to(home / ".netrc")
+        (root / "itself.py").symlink_to(root / "itself.py")
+        files = collect_modules([root]).files
+        assert [path for path, content in files.items() if content == b"secret"] == []
+        assert files["package/link4.py"] == b"S = 1"
+
     def test_a_package_may_have_a_directory_named_build(self, tmp_path: Path) -> None:
         (self.make(tmp_path) / "package" / "build").mkdir()
         (tmp_path / "package" / "build" / "steps.py").write_text("")

@@ -24,6 +24,7 @@ describe('without a session', () => {
       const page = await bench.page(`${root}${path}`);
       expect(page.status).toBe(401);
       expect(page.body).toContain(`ropewalk cluster dashboard ${cluster}`);
+      expect(page.body).toContain(`<a href="https://api.example.org/clusters/${cluster}/dashboard">`);
       expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     }
     expect((await bench.page('/clusters')).status).toBe(404);
@@ -100,6 +101,8 @@ describe('a link', () => {
     bench.clock.offsetMs = 298_000;
     expect(await open(`${root}/?link=${token}`)).toBe(200);
     bench.clock.offsetMs = 300_000;
-    expect(await open(`${root}/?link=${token}`)).toBe(401);
+    const expired = await bench.page(`${root}/?link=${token}`);
+    expect(expired.status).toBe(401);
+    expect(expired.body).toContain(`<a href="https://api.example.org/clusters/${cluster}/dashboard">`);
   });
 });

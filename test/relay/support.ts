@@ -56,6 +56,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
       isGood: () => Promise.resolve(state.isGood),
       jupyterToken: () => Promise.resolve(null),
       dashboardUrl,
+      apiUrl: 'https://api.example.org',
       logger,
       now,
       stopping: stopping.signal,

@@ -15,6 +15,20 @@ export type StageName =
   | 'pack'
   | 'ready';
 
+/** For people who wait. 'ready' is not shown. */
+export const stageTexts: Readonly<Record<StageName, string>> = {
+  tools: 'getting the tools',
+  wait: 'another instance makes it',
+  download: 'downloading files',
+  install: 'installing packages',
+  compile: 'compiling',
+  modules: 'adding modules',
+  fetch: 'downloading the archive',
+  unpack: 'unpacking the archive',
+  pack: 'packing it for other instances',
+  ready: 'ready',
+};
+
 export interface Stage {
   name: StageName;
   durationMs: number;

@@ -25,6 +25,9 @@ _SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
 #: Of files that are no Python: what programs keep secrets in.
 _SECRET = re.compile(r"\.(pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(id_|credentials|secrets?\b)", re.IGNORECASE)
 
+#: Directories of a user's home in which programs keep them.
+_SECRET_PLACES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config"})
+
 
 @dataclass
 class Modules:
@@ -184,7 +187,8 @@ def _entries(root: Path) -> list[Path]:
 
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
-        yield path
+        if not _is_secret(path):
+            yield path
         return
     for place, directories, names in os.walk(path):
         directories[:] = sorted(
@@ -192,9 +196,28 @@ def _files(path: Path) -> Iterator[Path]:
         )
         for name in sorted(names):
             file = Path(place) / name
-            is_secret = not name.endswith(".py") and _SECRET.search(name) is not None
-            if not name.startswith(".") and not name.endswith((".pyc", ".pyo")) and not is_secret and file.is_file():
+            if not name.startswith(".") and not name.endswith((".pyc", ".pyo")) and not _is_secret(file) and file.is_file():
                 yield file
+
+
+def _is_secret(file: Path) -> bool:
+    """By its name, or by the place that a link leads to: a repository from elsewhere may have links into this user's home."""
+    if _names_secret(file.name):
+        return True
+    if not file.is_symlink():
+        return False
+    try:
+        real, here = file.resolve(), file.parent.resolve()
+    except (OSError, RuntimeError):
+        # A link that leads to itself.
+        return False
+    # A project may lie in such a place itself.
+    parts = real.relative_to(os.path.commonpath([real, here])).parts
+    return _names_secret(real.name) or real.name.startswith(".") or not _SECRET_PLACES.isdisjoint(parts)
+
+
+def _names_secret(name: str) -> bool:
+    return not name.endswith(".py") and _SECRET.search(name) is not None
 
 
 def _files_of_git(root: Path) -> set[Path] | None:
