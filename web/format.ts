@@ -4,6 +4,17 @@ const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 
 export const time = (at: string | null): string => (at === null ? '' : clock.format(new Date(at)));
 
+const withoutYear = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+});
+
+/** For the columns of wide tables: without the year while it is this one. */
+export function shortTime(at: string | null, now = new Date()): string {
+  if (at === null) return '';
+  const date = new Date(at);
+  return (date.getFullYear() === now.getFullYear() ? withoutYear : clock).format(date);
+}
+
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
 /** Of a line of output: the reader's time to a millisecond, after the date where it is not today's. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { time } from './format.ts';
+import { shortTime, time } from './format.ts';
 import type { LiveState } from './live.ts';
 
 const tones: Record<string, string> = {
@@ -72,7 +72,11 @@ export const Facts = ({ facts }: { facts: [name: string, value: ComponentChildre
 );
 
 /** A time that is not broken into two lines. */
-export const When = ({ at }: { at: string | null }) => <span class="when">{time(at)}</span>;
+export const When = ({ at }: { at: string | null }) => (
+  <span class="when" title={time(at)}>
+    {shortTime(at)}
+  </span>
+);
 
 /** What went wrong, by cause. */
 export function Failures({ failures }: { failures: { count: number; code: string; lastAt: string; text: string }[] }) {

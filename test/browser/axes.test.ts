@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { dayRange, timeLabels } from '../../web/axes.ts';
-import { clockTime } from '../../web/format.ts';
+import { clockTime, shortTime } from '../../web/format.ts';
 
 const day = 86_400;
 
@@ -22,4 +22,11 @@ it('a line of output has the time of its reader, with the date when it is not of
   const at = new Date(2026, 10, 24, 4, 5, 6, 7);
   expect(clockTime(at.toISOString(), new Date(2026, 10, 24, 23))).toBe('04:05:06.007');
   expect(clockTime(at.toISOString(), new Date(2026, 10, 25, 1))).toBe('2026-11-24 04:05:06.007');
+});
+
+it('a table leaves the year of a time out while it is this one', () => {
+  const at = new Date(2026, 10, 24, 4, 5, 6);
+  expect(shortTime(at.toISOString(), new Date(2026, 0, 1))).not.toContain('2026');
+  expect(shortTime(at.toISOString(), new Date(2027, 0, 1))).toContain('2026');
+  expect(shortTime(null)).toBe('');
 });
