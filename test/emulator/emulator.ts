@@ -24,6 +24,7 @@ export interface StartOptions {
   ledgerPath?: string;
   machines?: MachineOptions;
   port?: number;
+  traffic?: string;
 }
 
 export async function startEmulator(options: StartOptions = {}): Promise<Emulator> {

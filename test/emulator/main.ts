@@ -11,6 +11,7 @@ const options = z.object({
     .nullable()
     .default(null),
   port: z.number().int().default(0),
+  traffic: z.string().nullable().default(null),
 });
 
 const server = await serveEmulator(options.parse(JSON.parse(process.argv[2] ?? '{}')));

@@ -1,6 +1,7 @@
 // The emulated cloud over plain HTTP, on one loopback port: EC2, STS, IAM, SSM, CloudWatch Logs, Service Quotas, the metadata services and the
 // control API. Requests are dispatched by the service that their signature names, as endpoints of a real cloud are.
 import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,6 +35,8 @@ export interface EmulatorOptions {
   /** null: instances are records only. */
   machines: MachineOptions | null;
   port?: number;
+  /** A file that gets every call of an API, a line each. */
+  traffic?: string | null;
 }
 
 export async function serveEmulator(options: EmulatorOptions): Promise<EmulatorServer> {
@@ -50,7 +53,7 @@ export async function serveEmulator(options: EmulatorOptions): Promise<EmulatorS
       );
       return;
     }
-    void serveApi(account, request, response);
+    void serveApi(account, request, response, options.traffic ?? null);
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   address.url = `http://127.0.0.1:${portOf(server.address())}`;
@@ -68,13 +71,19 @@ async function control(request: IncomingMessage, carryOut: (order: unknown) => P
   return carryOut(JSON.parse(await text(request)));
 }
 
-async function serveApi(main: EmulatedAccount, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveApi(
+  main: EmulatedAccount,
+  request: IncomingMessage,
+  response: ServerResponse,
+  traffic: string | null,
+): Promise<void> {
   const requestId = randomUUID();
   const body = await text(request);
   const { service, region: regionName, accessKeyId } = scopeOf(request);
   const target = String(request.headers['x-amz-target'] ?? '');
   const params = readParams(body);
   const action = target === '' ? (params.text('Action') ?? '') : (target.split('.').at(-1) ?? '');
+  if (traffic !== null) appendFileSync(traffic, `${JSON.stringify({ service, action, body })}\n`);
   try {
     const account = accountOf(main, accessKeyId);
     const fate = main.faults.next(action);
