@@ -26,7 +26,7 @@ describe('npm run replay', () => {
   });
 
   it('ends with 1 and says why when the code does not follow a history', async () => {
-    const changed = exported.replace('"name": "loadJob"', '"name": "loadCluster"');
+    const changed = exported.replaceAll('"name": "archiveTaskPage"', '"name": "loadCluster"');
     expect(changed).not.toBe(exported);
     const { code, text } = await replayed(changed);
     expect(code).toBe(1);
