@@ -115,6 +115,14 @@ describe('batch status and batch list', () => {
     expect(JSON.parse((await show('--format', 'json')).stdout)).toHaveLength(3_000);
   });
 
+  it('lists the files of a job with local times, as all tables have them', async () => {
+    const file = { path: 'out.csv', sha256: 'a'.repeat(64), bytes: 7, executable: false, job: 12, task: 3 };
+    const items = [{ ...file, storedAt: '2026-01-31T12:00:00.500Z' }];
+    const { env } = await standIn(() => ({ json: { items, next: null } }));
+    const { stdout } = await callCli(['batch', 'files', '12'], { env: { ...env, TZ: 'UTC' } });
+    expect(stdout).toContain('│    3 │     7 │ 2026-01-31 12:00:00 │ out.csv │');
+  });
+
   it('has one exit code for failures and one for invalid command lines', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no job 99' }));
     expect(await callCli(['batch', 'status', '99'], { env })).toEqual({

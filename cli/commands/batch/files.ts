@@ -8,6 +8,7 @@ import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../cont
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { numberOfJob } from '../../references.ts';
+import { formatTime } from '../../times.ts';
 import { formatTable } from '../../table.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { downloadJobFiles } from '../../transfer/job-files.ts';
@@ -18,7 +19,7 @@ interface Flags extends ConnectionFlags, FormatFlag {
 
 export function filesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('files')
-    .description('List the files that the tasks of a job have left behind, or download them.')
+    .description('List the files that the tasks of a job have left behind, or download them. Times are local.')
     .argument('<job>', 'number or name', parseReference)
     .option('--download <directory>', 'download them into this directory instead');
   return withFormat(withConnection(command)).action(async (given: Reference, flags: Flags) => {
@@ -56,5 +57,10 @@ const formatFiles = (files: readonly ListedFile[]): string =>
       { title: 'Stored', align: 'left' },
       { title: 'Path', align: 'left' },
     ],
-    files.map(({ task, bytes, storedAt, path }) => [String(task ?? ''), String(bytes), storedAt, shown(path)]),
+    files.map(({ task, bytes, storedAt, path }) => [
+      String(task ?? ''),
+      String(bytes),
+      formatTime(storedAt),
+      shown(path),
+    ]),
   );

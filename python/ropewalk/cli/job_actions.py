@@ -9,7 +9,7 @@ import click
 
 from ropewalk import batch
 from ropewalk.cli.errors import OK
-from ropewalk.cli.formats import format_table
+from ropewalk.cli.formats import format_table, format_time
 from ropewalk.cli.jobs import detached, download_files, watch_job
 from ropewalk.cli.options import REFERENCE, config_of, connect, flag, option, with_connection, with_format
 from ropewalk.cli.session import number_of_job, output, until_interrupted
@@ -73,7 +73,7 @@ def retry(job: int | str, **flags: Any) -> int:
     return OK
 
 
-@click.command("files", help="List the files that the tasks of a job have left behind, or download them.")
+@click.command("files", help="List the files that the tasks of a job have left behind, or download them. Times are local.")
 @click.argument("job", type=REFERENCE)
 @option("--download", metavar="DIRECTORY", help="download them into this directory instead")
 @with_connection
@@ -101,7 +101,7 @@ def _format_files(listed: Sequence[Any]) -> str:
         [
             "" if one.get("task") is None else str(one["task"]),
             str(one["bytes"]),
-            one["storedAt"],
+            format_time(one["storedAt"]),
             one["path"] if one["path"].isprintable() else ascii(one["path"]),
         ]
         for one in listed
