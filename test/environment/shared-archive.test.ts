@@ -55,6 +55,19 @@ async function sample(): Promise<string> {
 }
 
 describe('an archive', () => {
+  it('is unpacked when tar ends with success, whether or not its pipe was closed in time', async () => {
+    const programs = await directory('programs');
+    await writeFile(join(programs, 'tar'), '#!/bin/sh\nhead -c 512 > /dev/null\nexit $TAR_EXIT\n', { mode: 0o755 });
+    const path = join(scratch, 'archive');
+    await writeFile(path, zstdCompressSync(randomBytes(4_000_000)));
+    const unpackWith = (exit: string): Promise<void> => {
+      const environment = { PATH: `${programs}:${process.env['PATH'] ?? ''}`, TAR_EXIT: exit };
+      return unpackDirectory({ ...tools, environment }, path, { directory: scratch, maxBytes: 5_000_000 });
+    };
+    await unpackWith('0');
+    await expect(unpackWith('2')).rejects.toThrow('tar ended with 2');
+  });
+
   it('has the files with their modes, times and links, and the SHA-256 that is said', async () => {
     const path = join(scratch, 'archive');
     const made = await sample();

@@ -49,7 +49,12 @@ export async function unpackDirectory(
 ): Promise<void> {
   const tar = startTar(tools, ['-x', '-f', '-', '--no-same-owner', '-C', directory]);
   const limited = counted({ maxBytes });
-  await ended(tar, pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin));
+  const streams = pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin);
+  // Node closes the pipe of a program that has ended, often before it has noticed that all was written. tar knows that it has all.
+  await ended(
+    tar,
+    streams.catch((error: unknown) => (isBrokenPipe(error) ? tar.exited : Promise.reject(error))),
+  );
 }
 
 /** Rejects with what went wrong first: where the streams only find that tar has ended, with what tar says. */
