@@ -14,8 +14,11 @@ afterAll(() => cloud.close());
  */
 const spared = ['CreateFleet', 'DescribeInstanceTypeOfferings', 'DescribeInstanceTypes', 'DescribeSpotPriceHistory'];
 
-/** The first is put first below; the second is for accounts of workspaces: aws-accounts.test.ts. */
-const apart = ['ssm:GetParameter', 'sts:AssumeRole'];
+/**
+ * The first is put first below; the second is for accounts of workspaces: aws-accounts.test.ts; the third for the check of quotas, which no
+ * launch needs: aws-launch-check.test.ts.
+ */
+const apart = ['ssm:GetParameter', 'sts:AssumeRole', 'servicequotas:GetServiceQuota'];
 
 it('has no action that the provider can do without, but for those that have a substitute', async () => {
   const whole = await readControlPolicy();
