@@ -5,14 +5,16 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
 import { RopewalkError } from '../domain/errors.ts';
-import type { Environment, ProviderCheck } from './manifest.ts';
+import { type Environment, notTriedWithout, type ProviderCheck } from './manifest.ts';
 
 /** `provider`: its name. `ca`: of its settings. */
 export const agentCheck = (provider: string, env: Environment, ca: string | null): ProviderCheck => ({
   name: `${provider} agent`,
   run: async (signal) => {
     const { ROPEWALK_API_URL: apiUrl = '', ROPEWALK_AGENT_BUNDLE: bundle = '' } = env;
-    if (apiUrl === '' || bundle === '') return 'ROPEWALK_API_URL or ROPEWALK_AGENT_BUNDLE is not set here: not tried';
+    const missing = Object.entries({ ROPEWALK_API_URL: apiUrl, ROPEWALK_AGENT_BUNDLE: bundle });
+    const names = missing.flatMap(([name, value]) => (value === '' ? [name] : []));
+    if (names.length > 0) return notTriedWithout(names);
     const sha256 = createHash('sha256')
       .update(await readBundle(bundle))
       .digest('hex');

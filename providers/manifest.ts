@@ -163,13 +163,25 @@ export interface CloudAccount {
   detail: string;
 }
 
+/** A check needs variables that this process was not given. */
+export interface NotTried {
+  notTried: string;
+  hint: string;
+}
+
+/** `names`: of the variables. */
+export const notTriedWithout = (names: readonly string[]): NotTried => ({
+  notTried: `not tried: ${names.join(' and ')} is not set here`,
+  hint: 'Run ropewalk doctor with the variables of a Temporal worker.',
+});
+
 export interface ProviderCheck {
   /** Of the account of this workspace; absent for the control plane's own. */
   workspace?: string;
   /** One or two words, e.g. `aws credentials`. */
   name: string;
   /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */
-  run(signal: AbortSignal, deploymentId: string): Promise<string>;
+  run(signal: AbortSignal, deploymentId: string): Promise<string | NotTried>;
 }
 
 /** Prepares an account for this provider, and takes away what it made. */

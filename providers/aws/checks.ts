@@ -1,7 +1,7 @@
 // What has to be right before EC2 launches anything: `ropewalk doctor` asks for all of it, the API and the Temporal worker refuse to
 // start without their part. Otherwise instances are launched and paid for whose agents can never register.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { Environment, ProviderCheck } from '../manifest.ts';
+import { type Environment, notTriedWithout, type ProviderCheck } from '../manifest.ts';
 import { isLoopback } from '../reachable.ts';
 import { type IdentityKeys, loadIdentityKeys, shippedIdentityKeys } from './identity.ts';
 
@@ -79,7 +79,7 @@ export const apiUrlCheck = (env: Environment): ProviderCheck => ({
   name: 'aws api url',
   run: async () => {
     const apiUrl = env['ROPEWALK_API_URL'] ?? '';
-    if (apiUrl === '') return 'ROPEWALK_API_URL is not set here; the Temporal worker checks its own';
+    if (apiUrl === '') return notTriedWithout(['ROPEWALK_API_URL']);
     requireReachable(apiUrl, env);
     return apiUrl;
   },

@@ -1,6 +1,6 @@
 // What has to be right before Compute Engine launches anything: `ropewalk doctor` asks for all of it.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { Environment, ProviderCheck } from '../manifest.ts';
+import { type Environment, notTriedWithout, type ProviderCheck } from '../manifest.ts';
 import { isLoopback } from '../reachable.ts';
 import type { GcpAccess } from './settings.ts';
 import type { GcpFile } from './settings-file.ts';
@@ -60,7 +60,7 @@ export const apiUrlCheck = (env: Environment, access: GcpAccess): ProviderCheck 
   name: 'gcp api url',
   run: async () => {
     const apiUrl = env['ROPEWALK_API_URL'] ?? '';
-    if (apiUrl === '') return 'ROPEWALK_API_URL is not set here; the Temporal worker checks its own';
+    if (apiUrl === '') return notTriedWithout(['ROPEWALK_API_URL']);
     requireReachable(apiUrl, access);
     return apiUrl;
   },

@@ -124,7 +124,7 @@ describe('the agent of instances', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const env = { ROPEWALK_API_URL: apiUrl, ROPEWALK_AGENT_BUNDLE: bundle };
-    const check = (): Promise<string> => agentCheck('aws', env, null).run(AbortSignal.timeout(30_000), 'd');
+    const check = () => agentCheck('aws', env, null).run(AbortSignal.timeout(30_000), 'd');
     expect(await check()).toBe(`${apiUrl} serves this agent`);
     expect(paths).toEqual([`/v1/agent/program/${createHash('sha256').update('the agent').digest('hex')}`]);
     served.text = 'another agent';
@@ -134,6 +134,7 @@ describe('the agent of instances', () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await expect(check()).rejects.toThrow('ECONNREFUSED');
-    expect(await agentCheck('aws', {}, null).run(AbortSignal.timeout(30_000), 'd')).toContain('not tried');
+    const untried = agentCheck('aws', { ROPEWALK_API_URL: apiUrl }, null).run(AbortSignal.timeout(30_000), 'd');
+    expect(await untried).toMatchObject({ notTried: 'not tried: ROPEWALK_AGENT_BUNDLE is not set here' });
   });
 });

@@ -32,7 +32,7 @@ describe('the credentials of Google Cloud', () => {
     const bundle = join(cloud.directory, 'agent.mjs');
     await Promise.all([writeFile(settings, JSON.stringify(gcpFile)), writeFile(bundle, 'the agent')]);
     const usual = { ROPEWALK_GCP_SETTINGS: settings, CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: cloud.emulator.url };
-    const run = async (name: string, changes: Record<string, string> = {}, withinMs = 30_000): Promise<string> => {
+    const run = async (name: string, changes: Record<string, string> = {}, withinMs = 30_000): Promise<unknown> => {
       const provider = gcpManifest.configure({ env: { ...usual, ...changes }, home: cloud.directory, hostId: 'host' });
       const check = provider?.checks.find((each) => each.name === name);
       return check === undefined ? 'no such check' : check.run(AbortSignal.timeout(withinMs), 'd_doctor');
