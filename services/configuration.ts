@@ -7,6 +7,7 @@ import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { Configuration } from '../schema/configuration.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { RuntimeSpec } from '../schema/runtime.ts';
+import { callerOf } from './auth/caller.ts';
 import { requireCreator } from './auth/privacy.ts';
 import { requireScope } from './auth/scopes.ts';
 import type { Context } from './context.ts';
@@ -23,7 +24,7 @@ export async function readClusterConfiguration(
   if (record.job !== null) return ofJob(context, number);
   const spec = await deps.views.endedClusterSpec(actor.workspace, number);
   if (spec === null) throw notKept('cluster', number);
-  const sealed = await open(context, spec, (json) => daskBundle.parse(json));
+  const sealed = await open(context, spec, (json) => clusterSoftware.parse(json));
   const { dask } = spec.settings;
   return {
     ...common(number, spec),
@@ -49,7 +50,7 @@ export async function readJobConfiguration(context: Context, { number }: { numbe
 async function ofJob(context: Context, number: number): Promise<Configuration> {
   const spec = await context.deps.views.endedJobSpec(context.actor.workspace, number);
   if (spec === null) throw notKept('job', number);
-  const sealed = await open(context, spec, (json) => bundle.parse(json));
+  const sealed = await open(context, spec, (json) => jobSoftware.parse(json));
   return {
     ...common(number, spec),
     limits: {
@@ -62,15 +63,25 @@ async function ofJob(context: Context, number: number): Promise<Configuration> {
   };
 }
 
+/** Inputs and files of a job may be megabytes, and are not looked at. */
+const jobSoftware = bundle.pick({ runtime: true, env: true, hostSetupScript: true, taskTimeoutMs: true });
+const clusterSoftware = daskBundle.pick({ runtime: true, env: true, hostSetupScript: true, jupyterToken: true });
+
 /** Null when it was deleted with the end. */
 async function open<T>(
-  { deps }: Context,
+  { deps, actor }: Context,
   { bundleRef }: { bundleRef: string },
   parse: (json: unknown) => T,
 ): Promise<T | null> {
   const bytes = await deps.vault.open(bundleRef);
-  return bytes === null ? null : parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  if (bytes === null) return null;
+  // As much work as with the tasks of a large job.
+  const work = Math.ceil(bytes.length / bytesPerTask);
+  return deps.turns.take(callerOf(actor).id, work, async () => parse(JSON.parse(Buffer.from(bytes).toString('utf8'))));
 }
+
+/** Of an input. */
+const bytesPerTask = 100;
 
 function common(number: number, { settings }: ClusterSpec | JobSpec): Omit<Configuration, 'limits' | 'software'> {
   const { provider, instances, machines } = settings;
