@@ -34,6 +34,7 @@ import { createEnvironmentCommand } from './commands/env/create.ts';
 import { deleteEnvironmentCommand } from './commands/env/delete.ts';
 import { inspectEnvironmentCommand } from './commands/env/inspect.ts';
 import { listEnvironmentsCommand } from './commands/env/list.ts';
+import { environmentLogsCommand } from './commands/env/logs.ts';
 import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
 import { initCommand } from './commands/init.ts';
 import { instanceTypesCommand } from './commands/instance-types.ts';
@@ -112,6 +113,7 @@ const environmentCommands: CreateCommand[] = [
   createEnvironmentCommand,
   listEnvironmentsCommand,
   inspectEnvironmentCommand,
+  environmentLogsCommand,
   deleteEnvironmentCommand,
 ];
 const webhookCommands: CreateCommand[] = [

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { openStandIn, token } from '../sdk/open-stand-in.ts';
+import { aLine } from '../sdk/stand-in-api.ts';
 import { callCli } from './call-cli.ts';
 import { withDirectory } from './run-cli.ts';
 
@@ -108,6 +109,27 @@ it('lists, shows and deletes', async () => {
     expect(deleted).toMatchObject({ code: 0, stdout: 'Environment science is deleted\n' });
     expect(deleted.request?.method).toBe('DELETE');
   });
+});
+
+it('prints what the instance says that has built it', async () => {
+  const by = { cluster: 7, instance: 'i-07', user: 'ada', claimedAt: made.createdAt, lastUsedAt: made.createdAt };
+  const builds = [{ ...by, state: 'failed', platform: 'debian 12', hasSetupScript: false, archive: null }];
+  const lines = [
+    aLine({ task: null, text: 'Scheduler at' }),
+    aLine({ task: null, stream: 'agent', text: 'no such package' }),
+  ];
+  const api = await openStandIn(({ path }) =>
+    path.endsWith('/logs')
+      ? { chunks: lines.map((line) => `${JSON.stringify(line)}\n`) }
+      : { json: { ...made, software: null, container: null, builds } },
+  );
+  const variables = { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
+  const shown = await callCli(['env', 'logs', 'science'], { env: variables });
+  expect([shown.code, shown.stdout]).toEqual([0, '2025-07-09 16:50:37.844000 no such package\n']);
+  expect(shown.stderr).toContain('Could not be built or stored for debian 12: instance i-07 of cluster 7 (ada)');
+  expect(api.requests[1]).toMatchObject({ path: '/v1/clusters/7/logs', query: { instance: 'i-07' } });
+  const second = await callCli(['env', 'logs', 'science', '--build', '2'], { env: variables });
+  expect([second.code, second.stderr]).toEqual([1, 'error: science has one build, and none with the number 2\n']);
 });
 
 const environmentYml = `name: science
