@@ -75,10 +75,15 @@ describe.runIf('directory' in found)('an installation on PostgreSQL', () => {
     await init(home);
     const other = await makeHome();
     try {
+      const { deploymentId } = await loadHost(home);
+      const withoutOwn = await init(other);
+      expect([withoutOwn.code, withoutOwn.stderr]).toEqual([1, expect.stringContaining(`of ${deploymentId} into`)]);
+      expect(existsSync(join(other, 'host.json'))).toBe(false);
+      const own = await loadHost(other);
       const { code, stderr } = await init(other);
-      expect([code, stderr]).toEqual([1, expect.stringContaining((await loadHost(home)).deploymentId)]);
-      expect(stderr).toContain((await loadHost(other)).deploymentId);
-      expect(stderr).not.toContain(postgresPassword);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(deploymentId)]);
+      expect(stderr).toContain(own.deploymentId);
+      expect(withoutOwn.stderr + stderr).not.toContain(postgresPassword);
     } finally {
       await removeHome(other);
     }
