@@ -67,9 +67,12 @@ export async function openContent(
     const content = environmentContent.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     return { environment, content };
   }
-  throw new RopewalkError({
+  throw noEnvironment(name);
+}
+
+export const noEnvironment = (name: string): RopewalkError =>
+  new RopewalkError({
     code: 'NOT_FOUND',
     message: `There is no environment named ${name} in this workspace.`,
     hint: 'See ropewalk env list; create one with ropewalk env create.',
   });
-}

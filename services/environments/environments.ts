@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { listBuilds } from '../shared-builds/list.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { time } from '../to-wire.ts';
-import { contentOf, hashOf, keptMs, openContent, summaryOf } from './content.ts';
+import { contentOf, hashOf, keptMs, noEnvironment, openContent, summaryOf } from './content.ts';
 
 /** Repeating it changes nothing. @throws RopewalkError VALIDATION, LIMIT_EXCEEDED */
 export async function setEnvironment(
@@ -73,7 +73,7 @@ export async function deleteEnvironment({ deps, actor }: Context, name: string):
   const { workspace, user } = actor;
   const removed = await deps.store.environments.remove(workspace, { name, user }, deps.now());
   if (removed === null) {
-    throw new RopewalkError({ code: 'NOT_FOUND', message: `There is no environment named ${name} in this workspace.` });
+    throw noEnvironment(name);
   }
   await deps.vault.delete(removed.contentRef);
   return wireOf(removed);

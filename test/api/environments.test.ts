@@ -52,7 +52,9 @@ it('are set, listed, read without passwords, changed and deleted, and each chang
   }
   expect(api.objects.keys().filter((key) => key.includes('environments'))).toHaveLength(3);
   expect((await api.call('DELETE', '/v1/environments/science')).status).toBe(200);
-  expect((await api.call('DELETE', '/v1/environments/science')).status).toBe(404);
+  const again = await api.call('DELETE', '/v1/environments/science');
+  expect(again.status).toBe(404);
+  expect((await again.json()).error.hint).toContain('ropewalk env list');
   const admin = await api.addToken('default', ['read', 'admin'], 'root', 'admin');
   const { events } = await (await api.call('GET', '/v1/workspace', { token: admin })).json();
   const said = events.map(({ text: line }: { text: string }) => line);
