@@ -5,6 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 import './styles.css';
 import { readToken, signOut, UnreachableError, whoAmI, type Session } from './session.ts';
 import { Shell } from './shell.tsx';
+import { NoSuchPage } from './pages/no-such-page.tsx';
+import { isAddress } from './router.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { signedInPath, takeSignIn } from './sign-in.ts';
 
@@ -48,6 +50,13 @@ function App() {
     );
   }
   if (isReading) return <p class="center">Signing in…</p>;
+  if (session === null && !isAddress(location.pathname)) {
+    return (
+      <main class="center">
+        <NoSuchPage />
+      </main>
+    );
+  }
   if (session === null) return <SignIn refusal={refusal} onSignIn={setSession} />;
   const leave = (): void => {
     signOut(session);

@@ -32,4 +32,10 @@ export function open(path: string): void {
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-const isPage = (path: string): boolean => /^\/(clusters|jobs|spend|approvals|workspace|clouds)?(\/\d+)?$/.test(path);
+/** An address of the application. */
+export const isAddress = (path: string): boolean =>
+  isPage(path) || /^\/(signed-in|clusters\/\d+\/dashboard)$/.test(path);
+
+/** Of those that open without loading the application again. */
+export const isPage = (path: string): boolean =>
+  /^\/((clusters|jobs)(\/\d+)?|spend|approvals|workspace|clouds)?$/.test(path);

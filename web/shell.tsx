@@ -1,5 +1,5 @@
 // What every page has: navigation, who is signed in, and the page itself.
-import { usePath } from './router.ts';
+import { isPage, usePath } from './router.ts';
 import { isAdmin, type Session } from './session.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { ClusterPage } from './pages/cluster.tsx';
@@ -8,6 +8,7 @@ import { ClustersPage } from './pages/clusters.tsx';
 import { DashboardPage } from './pages/dashboard.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
+import { NoSuchPage } from './pages/no-such-page.tsx';
 import { SpendPage } from './pages/spend.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
 
@@ -54,6 +55,7 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
 function Page({ session, path }: { session: Session; path: string }) {
   const [, ofDashboard] = /^\/clusters\/(\d+)\/dashboard$/.exec(path) ?? [];
   if (ofDashboard !== undefined) return <DashboardPage session={session} number={Number(ofDashboard)} />;
+  if (!isPage(path)) return <NoSuchPage />;
   const [, kind = 'clusters', number] =
     /^\/(clusters|jobs|spend|approvals|workspace|clouds)?(?:\/(\d+))?$/.exec(path) ?? [];
   if (kind === 'spend') return <SpendPage session={session} />;

@@ -1,8 +1,9 @@
-// Paths that do not exist, and methods that a path does not have.
+// Paths that do not exist, and methods that a path does not have. Browsers get the application's page, programs the error body.
 import type { Context } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { App, AppEnv } from '../routes/app.ts';
+import { answerNoSuchPage } from '../routes/web.ts';
 import { answerError } from './errors.ts';
 
 /** Reads the app's routes at the first such request. */
@@ -12,6 +13,8 @@ export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
       .filter(({ method, path }) => method !== 'ALL' && matches(path, c.req.path))
       .map(({ method }) => method);
     if (methods.length === 0) {
+      const { web } = c.var.deps;
+      if (web !== null && isOpenedByBrowser(c)) return answerNoSuchPage(c, web);
       const message = `There is nothing at ${c.req.path.slice(0, 200)}.`;
       return answerError(new RopewalkError({ code: 'NOT_FOUND', message, hint: 'GET /docs lists what there is.' }), c);
     }
@@ -25,5 +28,19 @@ export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const given = path.split('/');
-  return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index]);
+  return wanted.length === given.length && wanted.every((part, index) => matchesPart(part, given[index] ?? ''));
+}
+
+/** `:number{[0-9]+}` takes what its pattern takes, `:number` takes everything. */
+function matchesPart(wanted: string, given: string): boolean {
+  const [, pattern] = /^:\w+\{(.+)\}$/.exec(wanted) ?? [];
+  if (pattern !== undefined) return new RegExp(`^(?:${pattern})$`).test(given);
+  return wanted.startsWith(':') || wanted === given;
+}
+
+/** Below /v1 are programs alone. */
+function isOpenedByBrowser(c: Context<AppEnv>): boolean {
+  const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+  const isApi = c.req.path === '/v1' || c.req.path.startsWith('/v1/');
+  return isRead && !isApi && (c.req.header('Accept') ?? '').toLowerCase().includes('text/html');
 }

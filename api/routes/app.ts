@@ -8,6 +8,8 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     deps: Deps;
+    /** The answer is the application's page, at an address that it does not have. */
+    isNoSuchPage?: boolean;
     /** Set by the middleware that guards people's routes. */
     actor: Actor;
     /** Set by the middlewares that guard agents' routes. */

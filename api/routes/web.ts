@@ -1,5 +1,5 @@
 // The web application: one page for all addresses, its script and its style. No cookie, and nothing from elsewhere.
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { z } from 'zod';
 
@@ -34,6 +34,18 @@ const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
 /** Before the headers of everything else, and therefore over them. */
 export function mountWebHeaders(app: App): void {
   for (const path of pages) app.use(path, webHeaders);
+  app.use(async (c, next) => {
+    await next();
+    if (c.get('isNoSuchPage') === true) await webHeaders(c, async () => undefined);
+  });
+}
+
+/** The application itself says that there is no such page. */
+export function answerNoSuchPage(c: Context<AppEnv>, bundle: WebBundle): Response {
+  c.set('isNoSuchPage', true);
+  c.header('Cache-Control', 'no-cache');
+  c.header('Vary', 'Accept');
+  return c.newResponse(bundle.html, 404, { 'Content-Type': 'text/html; charset=utf-8' });
 }
 
 export function mountWeb(app: App, bundle: WebBundle): void {

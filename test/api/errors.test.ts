@@ -64,6 +64,26 @@ describe('errors', () => {
     expect(two.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
   });
 
+  it('answers browsers at an unknown address with the page of the application, and programs as ever', async () => {
+    const web = { version: 'v1', html: '<!doctype html><title>Ropewalk</title>', js: '', css: '' };
+    const api = await createTestApi({ web });
+    const read = async (path: string, accept: string, method = 'GET'): Promise<[number, string, boolean]> => {
+      const answer = await api.call(method, path, { token: null, headers: { accept } });
+      const isPolicyOfPages = (answer.headers.get('content-security-policy') ?? '').includes("script-src 'self'");
+      return [answer.status, answer.headers.get('content-type') ?? '', isPolicyOfPages];
+    };
+    const browser = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = [404, 'text/html; charset=utf-8', true];
+    for (const path of ['/nonsense', '/jobs/abc', '/clusters/7/nothing', '/v1x']) {
+      expect([path, ...(await read(path, browser))]).toEqual([path, ...page]);
+      expect([path, ...(await read(path, '*/*'))]).toEqual([path, 404, 'application/json', false]);
+    }
+    expect(await read('/nonsense', browser, 'POST')).toEqual([404, 'application/json', false]);
+    for (const path of ['/v1', '/v1/nonsense'])
+      expect(await read(path, browser)).toEqual([404, 'application/json', false]);
+    expect(await read('/jobs/7', browser)).toEqual([200, 'text/html; charset=UTF-8', true]);
+  });
+
   it('refuses a body over the limit, before it is parsed, and after the token was checked', async () => {
     const api = await createTestApi();
     const body = 'x'.repeat(maxBodyBytes + 1);

@@ -47,6 +47,25 @@ describe.runIf(hasChromium)('the web application', () => {
     expect(await app.page.evaluate(() => sessionStorage.length)).toBe(0);
   });
 
+  it('says at a mistyped address that there is no such page, and leads to the lists', async () => {
+    const open = async (path: string): Promise<void> => {
+      const answer = await app.page.goto(path);
+      expect(answer?.status()).toBe(404);
+      expect(answer?.headers()['content-security-policy']).toContain("script-src 'self'");
+      await app.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    };
+    await open('/nonsense');
+    await app.page.getByRole('link', { name: 'the list of jobs' }).click();
+    await app.page.getByLabel('One of your API tokens').waitFor();
+    await signIn();
+    for (const path of ['/jobs/abc', '/spend/7']) await open(path);
+    await accessible('no-such-page');
+    await app.page.getByRole('link', { name: 'the list of clusters' }).click();
+    await app.page.getByRole('heading', { name: 'Clusters' }).waitFor();
+    // Chromium itself reports each document with status 404.
+    expect(complaints.filter((text) => !text.includes('status of 404'))).toEqual([]);
+  });
+
   it('says that the API cannot be reached, keeps the token, and goes on when it answers', async () => {
     await signIn();
     await app.page.route('**/v1/whoami', (route) => route.abort());
