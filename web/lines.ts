@@ -1,5 +1,5 @@
 // Streams of the API: a line of JSON each. `fetch` instead of EventSource, which can send no Authorization header.
-import { problemOf, type Session } from './session.ts';
+import { refusalOf, type Session } from './session.ts';
 
 /** Rejects with a text for people; a `final` error is not worth another attempt. */
 export async function readLines<T>(
@@ -10,7 +10,7 @@ export async function readLines<T>(
 ): Promise<void> {
   const answer = await fetch(path, { headers: { authorization: `Bearer ${token}` }, signal });
   if (!answer.ok || answer.body === null) {
-    const error = new Error(await problemOf(answer));
+    const error = new Error(await refusalOf(answer));
     throw Object.assign(error, { isFinal: answer.status < 500 && answer.status !== 429 });
   }
   const decoder = new TextDecoder();

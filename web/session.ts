@@ -46,7 +46,7 @@ export async function whoAmI(token: string): Promise<Session> {
   const answer = await fetch('/v1/whoami', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
   if (answer === null) throw new UnreachableError('The API cannot be reached.');
   if (answer.status >= 500 || answer.status === 429) throw new UnreachableError(await problemOf(answer));
-  if (!answer.ok) throw new Error(await problemOf(answer));
+  if (!answer.ok) throw new Error(await refusalOf(answer));
   const who: Whoami = await answer.json();
   return { token, who };
 }
@@ -55,6 +55,12 @@ export async function problemOf(answer: Response): Promise<string> {
   const body: { error?: { message?: string; hint?: string } } = await answer.json().catch(() => ({}));
   const { message = `The API answered ${answer.status}.`, hint = '' } = body.error ?? {};
   return hint === '' ? message : `${message} ${hint}`;
+}
+
+/** Of a request with a token. The API's own hint names an HTTP header, and a person on a page cannot send one. */
+export async function refusalOf(answer: Response): Promise<string> {
+  if (answer.status !== 401) return problemOf(answer);
+  return 'The API does not accept this token: it is incomplete, unknown, revoked or expired. Sign in with the whole token, or make a new one with: ropewalk token create';
 }
 
 export const mayWrite = ({ who }: Session): boolean => who.scopes.includes('write') || who.scopes.includes('admin');
@@ -67,7 +73,7 @@ export async function call<T>({ token }: Session, method: string, path: string, 
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   const answer = await fetch(path, init).catch(() => null);
   if (answer === null) throw new Error('The API cannot be reached.');
-  if (!answer.ok) throw new Error(await problemOf(answer));
+  if (!answer.ok) throw new Error(await refusalOf(answer));
   const read: T = await answer.json();
   return read;
 }

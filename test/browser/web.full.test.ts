@@ -37,7 +37,9 @@ describe.runIf(hasChromium)('the web application', () => {
     await app.page.goto('/');
     await app.page.getByLabel('One of your API tokens').fill('rw_default_aaaaaaaaaaaa-nonsense');
     await app.page.keyboard.press('Enter');
-    await app.page.getByRole('alert').waitFor();
+    const refusal = await app.page.getByRole('alert').textContent();
+    expect(refusal).toContain('make a new one with: ropewalk token create');
+    expect(refusal).not.toMatch(/Bearer|Authorization/);
     await signIn();
     expect(await app.page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, '']);
     await app.page.reload();
