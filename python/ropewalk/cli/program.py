@@ -22,6 +22,7 @@ _IN_PYTHON: Mapping[str, str] = {
     "batch schedule": "ropewalk.batch.create_schedule() and its like in Python",
     "env create": "ropewalk.create_software_environment() in Python",
     "env inspect": "ropewalk.get_software_info() in Python",
+    "env logs": "`ropewalk cluster logs N --agents` shows them among the others",
     "env delete": "ropewalk.delete_software_environment() in Python",
     "cost": "ropewalk.costs() in Python",
     "budget": "ropewalk.budgets() and ropewalk.set_budget() in Python",
