@@ -1,11 +1,15 @@
 """Dask clusters and batch jobs on your own VMs: `ropewalk.Cluster` is a distributed cluster whose processes Ropewalk runs;
 `ropewalk.batch.run` submits a job."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from ropewalk import batch
 from ropewalk.approvals import approvals, approve, reject
-from ropewalk.cluster import Cluster
 from ropewalk.budgets import budgets, remove_budget, set_budget
+from ropewalk.cluster import Cluster
+from ropewalk.clusters import cluster_logs, delete_cluster, list_clusters
 from ropewalk.costs import costs
+from ropewalk.elsewhere import missing as _missing
 from ropewalk.environments import (
     create_software_environment,
     delete_software_environment,
@@ -17,6 +21,7 @@ from ropewalk.instance_types import list_instance_types
 from ropewalk.notifications import get_notifications
 from ropewalk.past import cluster_at, cluster_costs
 from ropewalk.plans import plan_cluster
+from ropewalk.usage import list_core_usage
 from ropewalk.workspace_defaults import set_backend_options
 
 __version__ = "0.1.0"
@@ -31,10 +36,14 @@ __all__ = [
     "batch",
     "cluster_at",
     "cluster_costs",
+    "cluster_logs",
     "create_software_environment",
+    "delete_cluster",
     "delete_software_environment",
     "get_notifications",
     "get_software_info",
+    "list_clusters",
+    "list_core_usage",
     "list_instance_types",
     "list_software_environments",
     "costs",
@@ -47,3 +56,9 @@ __all__ = [
     "remove_budget",
     "set_budget",
 ]
+
+# A type checker would take every name for one that exists.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise _missing(name)

@@ -39,6 +39,8 @@ class StandIn:
         self.plan: dict[str, Any] = {"provider": "local", "pricePerHour": {"firstChoice": 0.5, "max": 1.5}}
         #: Answer of GET /v1/instance-types.
         self.types: list[dict[str, Any]] = []
+        #: Instances of a cluster at a past moment.
+        self.past: list[dict[str, Any]] = []
         #: Done before a stop is answered.
         self.before_stopping: Callable[[], Any] = lambda: None
         stand_in = self
@@ -117,7 +119,10 @@ class StandIn:
             return 204, b""
         if path.startswith("/v1/clusters?"):
             name = parse_qs(urlsplit(path).query).get("name", [None])[0]
-            return 200, {"items": [v for v in self.views.values() if v["name"] == name and v["status"] not in ("stopped", "error")], "next": None}
+            return 200, {"items": [v for v in self.views.values() if name is None or is_open(v, name)], "next": None}
+        if path == "/v1/workspace":
+            users = [{"name": name, "use": {"vcpus": vcpus}} for name, vcpus in (("ada", 8), ("bob", 4))]
+            return 200, {"slug": "test", "limits": {"vcpus": 400}, "perUser": {}, "use": {"vcpus": 12}, "users": users}
         if path == "/v1/clusters":
             return self.create(body, headers.get("idempotency-key", ""))
         number, _, verb = path.removeprefix("/v1/clusters/").partition("/")
@@ -138,6 +143,8 @@ class StandIn:
                 "key": self.security.tls_client_key,
                 "expiresAt": "2099-01-01T00:00:00.000Z",
             }
+        if verb.startswith("at?"):
+            return 200, {"number": int(number), "instances": self.past}
         if verb == "why":
             text = f"The cluster is {view['status']}."
             sentence = {"about": "state", "text": text, "facts": []}
@@ -190,6 +197,10 @@ class StandIn:
     def bring_workers(self, view: dict[str, Any]) -> None:
         if self.workers_come:
             self.dask.scale(view["dask"]["workersWanted"])
+
+
+def is_open(view: dict[str, Any], name: str) -> bool:
+    return view["name"] == name and view["status"] not in ("stopped", "error")
 
 
 def new_view(number: int, body: Any) -> dict[str, Any]:

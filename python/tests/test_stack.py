@@ -153,3 +153,21 @@ def test_an_error_of_the_api_names_the_field(stack: Stack) -> None:
         ropewalk.Cluster(n_workers=1, requirements=["--index-url=x"], quiet=True, **stack)
     assert caught.value.code == "VALIDATION" and (caught.value.field or "").startswith("software.requirements.0")
     assert caught.value.request_id
+
+
+def test_a_cluster_without_an_object(stack: Stack) -> None:
+    name = f"alone-{uuid.uuid4().hex[:8]}"
+    options: Any = {"n_workers": 1, "package_sync": False, "quiet": True, "shutdown_on_close": False, **stack}
+    with ropewalk.Cluster(name, **options) as cluster:
+        number = cluster.number
+    assert number is not None
+    listed = {one["id"]: one for one in ropewalk.list_clusters(max_pages=1, just_mine=True, **stack)}
+    assert (listed[number]["name"], listed[number]["status"]) == (name, "ready")
+    used = ropewalk.list_core_usage(**stack)
+    assert 0 < used["used"] <= used["limit"] and sum(used["users"].values()) == used["used"]
+    ropewalk.delete_cluster(name, **stack)
+    assert has_ended(stack, number)["status"] == "stopped"
+    logs = ropewalk.cluster_logs(number, **stack)
+    assert "Scheduler at" in logs["Scheduler"] and len(logs) == 2
+    with pytest.raises(ropewalk.RopewalkError, match=f"No open cluster has the name {name}"):
+        ropewalk.delete_cluster(name, **stack)

@@ -1,0 +1,146 @@
+"""Clusters of the workspace without an object for each: to list and end them, and to read their logs. The signatures are Coiled's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from distributed.utils import Logs
+
+from ropewalk.batch.paths import connect, pages
+from ropewalk.client_api import ClientApi
+from ropewalk.errors import RopewalkError
+from ropewalk.logs import Workers, check_named, chosen_lines, grouped, is_wanted, worker_name
+from ropewalk.past import PastCluster, past_path
+from ropewalk.views import ClusterView, Instance, LogLine
+from ropewalk.workspaces import workspace_name
+
+_PAGE = 100
+
+
+class ListedCluster(ClusterView):
+    #: The same as `number`, by Coiled's name of it.
+    id: int
+
+
+def list_clusters(
+    account: str | None = None,
+    workspace: str | None = None,
+    max_pages: int | None = 20,
+    just_mine: bool = False,
+    *,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> list[ListedCluster]:
+    """Dask clusters, open and ended, newest first: `max_pages` pages of 100, or all of them with None. `just_mine`: those that the
+    user of the token has started. `account` is the old name of `workspace`.
+
+    Examples
+    --------
+    >>> [one["name"] for one in ropewalk.list_clusters() if one["status"] == "ready"]
+    ['blue']
+    """
+    if max_pages is not None and (isinstance(max_pages, bool) or not isinstance(max_pages, int) or max_pages < 1):
+        raise ValueError(f"max_pages is {max_pages!r}: give a number of pages of {_PAGE}, or None for all")
+    api = connect(api_url, token, workspace_name(workspace, account))
+    filters = {"kind": "dask"}
+    if just_mine:
+        filters["user"] = api.request("GET", "/v1/whoami")["user"]
+    found = pages(api, "/v1/clusters", None if max_pages is None else max_pages * _PAGE, filters)
+    return [cast(ListedCluster, {"id": one["number"], **one}) for one in found]
+
+
+def delete_cluster(
+    name: str | None = None,
+    cluster_id: int | None = None,
+    account: str | None = None,
+    workspace: str | None = None,
+    pause: bool = False,
+    *,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> None:
+    """Ends an open cluster, by its name or its number; does not wait until its instances have ended. What is known of it, its logs
+    and its costs are kept. Ending an ended cluster changes nothing. Raises RopewalkError NOT_FOUND when no open cluster has the
+    name, or none the number. `pause` is refused: a cluster cannot be paused.
+
+    Examples
+    --------
+    >>> ropewalk.delete_cluster("blue")
+    """
+    if (name is None) == (cluster_id is None):
+        raise ValueError("give either name or cluster_id")
+    if pause:
+        raise ValueError("pause: a cluster cannot be paused; end it, or scale it to 0 workers to keep its scheduler")
+    api = connect(api_url, token, workspace_name(workspace, account))
+    if cluster_id is not None:
+        number = _checked(cluster_id)
+    else:
+        found = pages(api, "/v1/clusters", 1, {"name": str(name), "open": "true", "kind": "dask"})
+        if not found:
+            hint = "An ended one has released its name: ropewalk.list_clusters() shows it."
+            raise RopewalkError(f"No open cluster has the name {name}.", code="NOT_FOUND", field="name", hint=hint, status=404)
+        number = found[0]["number"]
+    api.request("POST", f"/v1/clusters/{number}/stop")
+
+
+def cluster_logs(
+    cluster_id: int,
+    account: str | None = None,
+    workspace: str | None = None,
+    scheduler: bool = True,
+    workers: Workers = True,
+    errors_only: bool = False,
+    *,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> Logs:
+    """Output of the scheduler and of each worker by name, of an open or ended cluster: what `Cluster.get_logs` returns, without
+    messages of an object. `errors_only`: of instances that failed, or whose Dask process did. `workers` is as for `get_logs`.
+
+    Examples
+    --------
+    >>> print(ropewalk.cluster_logs(12)["Scheduler"])
+    """
+    number = _checked(cluster_id)
+    api = connect(api_url, token, workspace_name(workspace, account))
+    view = cast(ClusterView, api.request("GET", f"/v1/clusters/{number}"))
+    instances = _instances(api, view)
+    lines = cast("list[LogLine]", list(api.stream(f"/v1/clusters/{number}/logs")))
+    heads = {one["id"] for one in instances if one["role"] == "head"}
+    check_named(view["name"], heads, instances, lines, workers)
+    is_chosen = is_wanted(view["name"], heads, instances, scheduler=scheduler, workers=workers)
+    failed = {one["id"] for one in instances if one["state"] == "error" or _has_failed(one)}
+    chosen = chosen_lines(lines, lambda id: is_chosen(id) and (id in failed or not errors_only), None)
+    return Logs(grouped(view["name"], heads, chosen))
+
+
+def _instances(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
+    """Of an ended cluster those of its end: its view has none."""
+    ended_at = view.get("endedAt")
+    if ended_at is None:
+        return view["instances"]
+    reason = view["reason"]
+    at = ended_at if reason is None else reason.get("at", ended_at)
+    past = cast(PastCluster, api.request("GET", past_path(f"/v1/clusters/{view['number']}", at)))
+    return [
+        {
+            "id": one["id"],
+            "role": one["role"],
+            "state": one["state"],
+            "process": None
+            if one["process"] is None
+            else {"name": worker_name(view["name"], one["id"]), "state": one["process"], "stage": ""},
+        }
+        for one in past["instances"]
+    ]
+
+
+def _has_failed(instance: Instance) -> bool:
+    return instance["process"] is not None and instance["process"]["state"] == "error"
+
+
+def _checked(cluster_id: int) -> int:
+    if isinstance(cluster_id, bool) or not isinstance(cluster_id, int):
+        raise TypeError(f"cluster_id is {cluster_id!r}: give the number of a cluster; ropewalk.list_clusters() shows it as id")
+    return cluster_id
