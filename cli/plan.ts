@@ -44,7 +44,7 @@ function formatPlan(plan: Plan, head: string): string {
   ].join('\n');
 }
 
-const more = 'disks, addresses and traffic are extra';
+const more = 'public addresses are included, disks and traffic are extra';
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const rows = ({ types }: Plan['head'], role: string): string[][] =>

@@ -2,6 +2,7 @@
 // Temporal worker and the operator's commands get from it. A manifest loads no SDK by itself: its methods do, on demand,
 // because the SDKs are large and most processes need none.
 import type { InstanceFamilies } from '../domain/offers/choose.ts';
+import type { AddressPrices } from '../domain/offers/plan.ts';
 import type { LogLine, LogQuery, Offer, Owner, Provider } from './provider.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -133,6 +134,8 @@ export interface PlaceReader extends ProviderPlace {
   hasGpuDriver: boolean;
   /** Source and date of the on-demand prices; null where nothing costs anything. */
   onDemandPrices: { source: string; asOf: string } | null;
+  /** Of the public address of an instance. */
+  addressPrices: AddressPrices;
 }
 
 export interface IdentityProof {

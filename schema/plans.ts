@@ -5,7 +5,7 @@ import { instanceType } from './instance-types.ts';
 
 const market = z.enum(['on-demand', 'spot']);
 
-/** US dollars an hour, for instances alone; null when the price of one of the types is unknown. */
+/** US dollars an hour, for instances with their public addresses; null when the price of one of the types is unknown. */
 export const planPrice = z.object({
   /** When what is asked for first is had. */
   firstChoice: z.number().nullable(),
@@ -37,7 +37,7 @@ export const plan = z.object({
   /** What everything hangs from: the scheduler's instance, or the first of a job's. */
   head: plannedRole,
   workers: plannedRole,
-  /** Of all instances together. Disks, addresses and traffic come on top. */
+  /** Of all instances together. Disks and traffic come on top. */
   pricePerHour: planPrice,
   /** Where the prices are from, and of when. */
   prices: z.array(z.object({ market, source: z.string(), asOf: z.string() })),

@@ -26,6 +26,7 @@ export interface ResolvedMachines {
   offers: readonly Offer[];
   /** Null where nothing costs anything. */
   onDemandPrices: PlaceReader['onDemandPrices'];
+  addressPrices: PlaceReader['addressPrices'];
   /** vCPUs that a worker counts for: those of the largest type that may be launched. */
   instanceVcpus: number;
   /** And the head instance. */
@@ -54,7 +55,8 @@ export async function resolveMachines(
   const place = reader.placeOf(manifest.kind === 'host' ? undefined : input.region);
   const { region } = place;
   const offers = await place.offers();
-  const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
+  const { onDemandPrices, addressPrices } = place;
+  const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices, addressPrices };
   requireAllowedIngress(ingressPolicy, ingress, input);
   const tags = readTags(input.tags ?? {});
   if (region === null) {

@@ -12,7 +12,7 @@ export function pricePerHour(machines: ResolvedMachines, instances: number): { p
 
 /** The head instance is always on demand: everything ends with it. */
 export function rolesOf(
-  { machines, offers }: Pick<ResolvedMachines, 'machines' | 'offers'>,
+  { machines, offers, addressPrices }: Pick<ResolvedMachines, 'machines' | 'offers' | 'addressPrices'>,
   instances: number,
 ): { zones: string[]; head: PlannedRole; workers: PlannedRole } {
   const here = [...new Set(offers.map((offer) => offer.zone))];
@@ -25,7 +25,13 @@ export function rolesOf(
   };
   return {
     zones,
-    head: planRole(offers, { count: 1, types: headTypes, markets: ['on-demand'], zones }),
-    workers: planRole(offers, { count: instances - 1, types: workerTypes, markets: marketsOf(spotPolicy), zones }),
+    head: planRole(offers, {
+      ...{ count: 1, types: headTypes, markets: ['on-demand'], zones },
+      addressPerHour: addressPrices.head,
+    }),
+    workers: planRole(offers, {
+      ...{ count: instances - 1, types: workerTypes, markets: marketsOf(spotPolicy), zones },
+      addressPerHour: addressPrices.worker,
+    }),
   };
 }

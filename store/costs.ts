@@ -64,7 +64,8 @@ async function page(db: Db, { workspace, sinceMs, user }: CostQuery, after: Plac
 
 const intervalOf = (row: CostTable): CostInterval => ({
   ...{ instance: row.instance, role: row.role, type: row.type, zone: row.zone, market: row.market },
-  ...{ microsPerHour: row.micros_per_hour, diskMicrosPerHour: row.disk_micros_per_hour, source: row.price_source },
+  ...{ microsPerHour: row.micros_per_hour, diskMicrosPerHour: row.disk_micros_per_hour },
+  ...{ addressMicrosPerHour: row.address_micros_per_hour, source: row.price_source },
   ...{ fromMs: row.from_ms, toMs: row.to_ms },
   ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as Record<string, string> }),
 });
@@ -104,6 +105,7 @@ export async function closeCosts(db: Db, cluster: number, nowMs: number): Promis
 const rowOf = (cluster: number, workspace: string, entry: CostInterval): CostTable => ({
   ...{ cluster, workspace, instance: entry.instance, role: entry.role, type: entry.type, zone: entry.zone },
   ...{ market: entry.market, micros_per_hour: entry.microsPerHour, disk_micros_per_hour: entry.diskMicrosPerHour },
+  address_micros_per_hour: entry.addressMicrosPerHour,
   tags: entry.tags === undefined ? null : JSON.stringify(entry.tags),
   ...{ price_source: entry.source, from_ms: entry.fromMs, to_ms: entry.toMs },
 });

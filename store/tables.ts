@@ -213,6 +213,7 @@ export interface CostTable {
   market: Market;
   micros_per_hour: number;
   disk_micros_per_hour: number;
+  address_micros_per_hour: number;
   price_source: string;
   /** JSON; null without any. */
   tags: string | null;

@@ -1,5 +1,5 @@
 // What an instance has cost within a period of time, as clouds bill: by the second, a minute at least.
-import type { CostInterval } from './interval.ts';
+import { hourlyMicros, type CostInterval } from './interval.ts';
 
 /**
  * EC2 and Compute Engine bill Linux instances by the second with a minimum of one minute (docs.aws.amazon.com, "On-Demand
@@ -35,13 +35,14 @@ export const totalCost = (intervals: readonly CostInterval[], nowMs: number): nu
 
 /** Per hour, of the instances that exist now. */
 export const microsPerHour = (intervals: readonly CostInterval[]): number =>
-  intervals.reduce(
-    (sum, { toMs, microsPerHour: price, diskMicrosPerHour }) => sum + (toMs === null ? price + diskMicrosPerHour : 0),
-    0,
-  );
+  intervals.reduce((sum, interval) => sum + (interval.toMs === null ? hourlyMicros(interval) : 0), 0);
 
-function totalAt({ fromMs, microsPerHour: price, diskMicrosPerHour }: CostInterval, atMs: number): Amount {
+function totalAt(interval: CostInterval, atMs: number): Amount {
+  const { fromMs, microsPerHour: price, diskMicrosPerHour, addressMicrosPerHour } = interval;
   const seconds = Math.ceil(Math.max(0, atMs - fromMs) / 1_000);
   const billed = Math.max(minimumSeconds, seconds);
-  return { micros: Math.round((billed * price + seconds * diskMicrosPerHour) / 3_600), seconds };
+  return {
+    micros: Math.round((billed * price + seconds * (diskMicrosPerHour + addressMicrosPerHour)) / 3_600),
+    seconds,
+  };
 }

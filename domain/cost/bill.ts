@@ -5,15 +5,15 @@ import type { CostInterval } from './interval.ts';
 /** One line of a bill that carries the tag of a cluster. */
 export interface BillLine extends Period {
   cluster: number;
-  what: 'instances' | 'disks' | 'other';
+  what: 'instances' | 'disks' | 'addresses' | 'other';
   /** Millionths of a dollar; fractions of them too, because lines are small and many. */
   micros: number;
 }
 
 export interface BillComparison {
   cluster: number;
-  ledger: { instances: number; disks: number };
-  billed: { instances: number; disks: number; other: number };
+  ledger: { instances: number; disks: number; addresses: number };
+  billed: { instances: number; disks: number; addresses: number; other: number };
   /** Billed, less the ledger. */
   difference: number;
 }
@@ -31,7 +31,7 @@ export function createBill(): { add: (line: BillLine) => void; compare: (ledger:
   let period: Period | null = null;
   return {
     add({ cluster, what, micros, fromMs, untilMs }) {
-      const sums = billed.get(cluster) ?? { instances: 0, disks: 0, other: 0 };
+      const sums = billed.get(cluster) ?? nothingBilled();
       sums[what] += micros;
       billed.set(cluster, sums);
       period = {
@@ -52,17 +52,22 @@ function compareBill(
 ): ComparedBill {
   const numbers = [...new Set([...billed.keys(), ...ledger.keys()])].toSorted((a, b) => a - b);
   const clusters = numbers.flatMap((cluster) => {
-    const own = period === null ? { instances: 0, disks: 0 } : ledgerIn(ledger.get(cluster) ?? [], period);
+    const own = period === null ? noLedger : ledgerIn(ledger.get(cluster) ?? [], period);
     const bill = billed.get(cluster);
-    if (bill === undefined && own.instances + own.disks === 0) return [];
-    return [{ cluster, ...compared(own, bill ?? { instances: 0, disks: 0, other: 0 }) }];
+    if (bill === undefined && sumOf(own) === 0) return [];
+    return [{ cluster, ...compared(own, bill ?? nothingBilled()) }];
   });
   const sum = (of: (line: BillComparison) => number): number => clusters.reduce((all, line) => all + of(line), 0);
   const total = compared(
-    { instances: sum((line) => line.ledger.instances), disks: sum((line) => line.ledger.disks) },
+    {
+      instances: sum((line) => line.ledger.instances),
+      disks: sum((line) => line.ledger.disks),
+      addresses: sum((line) => line.ledger.addresses),
+    },
     {
       instances: sum((line) => line.billed.instances),
       disks: sum((line) => line.billed.disks),
+      addresses: sum((line) => line.billed.addresses),
       other: sum((line) => line.billed.other),
     },
   );
@@ -70,20 +75,26 @@ function compareBill(
 }
 
 function ledgerIn(intervals: readonly CostInterval[], period: Period): BillComparison['ledger'] {
-  let [instances, disks] = [0, 0];
+  const found = { ...noLedger };
   for (const interval of intervals) {
     const whole = amountIn(interval, period).micros;
-    const alone = amountIn({ ...interval, diskMicrosPerHour: 0 }, period).micros;
-    instances += alone;
-    disks += whole - alone;
+    const withDisk = amountIn({ ...interval, addressMicrosPerHour: 0 }, period).micros;
+    const alone = amountIn({ ...interval, addressMicrosPerHour: 0, diskMicrosPerHour: 0 }, period).micros;
+    found.instances += alone;
+    found.disks += withDisk - alone;
+    found.addresses += whole - withDisk;
   }
-  return { instances, disks };
+  return found;
 }
+
+const noLedger: BillComparison['ledger'] = { instances: 0, disks: 0, addresses: 0 };
+const nothingBilled = (): BillComparison['billed'] => ({ instances: 0, disks: 0, addresses: 0, other: 0 });
+const sumOf = (amounts: Record<string, number>): number => Object.values(amounts).reduce((sum, each) => sum + each, 0);
 
 const compared = (
   ledger: BillComparison['ledger'],
   billed: BillComparison['billed'],
 ): Omit<BillComparison, 'cluster'> => ({
   ...{ ledger, billed },
-  difference: billed.instances + billed.disks + billed.other - ledger.instances - ledger.disks,
+  difference: sumOf(billed) - sumOf(ledger),
 });

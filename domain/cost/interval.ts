@@ -6,6 +6,8 @@ export interface InstancePrice {
   microsPerHour: number;
   /** Of the disks that are attached at launch. */
   diskMicrosPerHour: number;
+  /** Of its public IPv4 address; 0 without one. */
+  addressMicrosPerHour: number;
   /** Where the price comes from, for people, e.g. `list price of us-east-1 as of 2026-11-01`. */
   source: string;
 }
@@ -36,7 +38,13 @@ export interface Lifetime {
 }
 
 /** A provider that names no price: the instance counts as free, and its source says that the price is unknown. */
-export const unknownPrice: InstancePrice = { microsPerHour: 0, diskMicrosPerHour: 0, source: 'price unknown' };
+export const unknownPrice: InstancePrice = {
+  ...{ microsPerHour: 0, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'price unknown' },
+};
+
+/** Of an instance with its disks and its address. */
+export const hourlyMicros = (price: Omit<InstancePrice, 'source'>): number =>
+  price.microsPerHour + price.diskMicrosPerHour + price.addressMicrosPerHour;
 
 /** US dollars an hour as a price; rounded to a millionth. */
 export const microsOf = (dollars: number): number => Math.round(dollars * 1e6);

@@ -2,7 +2,7 @@
 // after a write that contained it, so that neither a crash nor a lost answer loses an instance.
 import type { ClusterInstance, ClusterState } from '../cluster/state.ts';
 import { totalCost } from './amount.ts';
-import type { CostInterval, Lifetime } from './interval.ts';
+import { hourlyMicros, type CostInterval, type Lifetime } from './interval.ts';
 
 /** An instance exists: from the launch request on, which is never later than the cloud's own time. */
 export function openInterval(state: ClusterState, instance: ClusterInstance): void {
@@ -38,7 +38,7 @@ export const spentMicros = ({ endedMicros = 0, instances }: ClusterState, nowMs:
 
 /** What its existing instances cost an hour. */
 export const spendingPerHour = ({ instances }: ClusterState): number =>
-  instances.reduce((sum, { price }) => sum + price.microsPerHour + price.diskMicrosPerHour, 0);
+  instances.reduce((sum, { price }) => sum + hourlyMicros(price), 0);
 
 /** An ended instance's entry leaves the state once it is written: its amount stays. */
 function close(state: ClusterState, entry: CostInterval, nowMs: number): void {

@@ -1,6 +1,6 @@
 // The ledger by user, tag, job, cluster, day or instance type.
 import { amountIn, type Amount, type Period } from './amount.ts';
-import type { CostInterval } from './interval.ts';
+import { hourlyMicros, type CostInterval } from './interval.ts';
 
 export const costGroupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
 export type CostGrouping = (typeof costGroupings)[number];
@@ -43,7 +43,7 @@ export function createSummary(by: CostGrouping, { sinceMs, nowMs }: { sinceMs: n
     line.micros += part.micros;
     line.instanceSeconds += part.seconds;
     line.instances += 1;
-    if (entry.toMs === null) line.microsPerHour += entry.microsPerHour + entry.diskMicrosPerHour;
+    if (entry.toMs === null) line.microsPerHour += hourlyMicros(entry);
   };
   const groupOf = (key: string, name: string | null): CostLine => {
     const known = groups.get(key) ?? emptyLine(key, name);

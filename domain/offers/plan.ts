@@ -1,5 +1,6 @@
 // What a launch may come to, in machines and dollars an hour, before anything is launched. It asks nothing and promises
 // nothing: which of the offers is had, the cloud decides when it is asked.
+import type { InstanceRole } from '../cluster/state.ts';
 import { cheapestFirst, typesOf } from './choose.ts';
 import type { ChosenType } from './choose.ts';
 import type { Market, Offer } from './offer.ts';
@@ -11,7 +12,17 @@ export interface RoleRequest {
   /** In the order in which they are tried. */
   markets: readonly Market[];
   zones: readonly string[];
+  /** US dollars, of the public address of one; absent: none has one. */
+  addressPerHour?: Readonly<Record<Market, number>>;
 }
+
+/** What a public address costs, US dollars an hour; 0 for instances that get none. */
+export type AddressPrices = Readonly<Record<InstanceRole, Readonly<Record<Market, number>>>>;
+
+export const noAddresses: AddressPrices = {
+  head: { 'on-demand': 0, spot: 0 },
+  worker: { 'on-demand': 0, spot: 0 },
+};
 
 /** US dollars an hour; null when the price of one of the types is unknown. */
 export interface PlanPrice {
@@ -31,12 +42,15 @@ export interface PlannedRole {
   count: number;
   markets: Market[];
   types: PlannedType[];
-  /** Of all `count` together. */
+  /** Of all `count` together, with their public addresses. */
   pricePerHour: PlanPrice;
 }
 
 /** What instances of one role may be and cost; types that are not sold there are left out. */
-export function planRole(offers: readonly Offer[], { count, types, markets, zones }: RoleRequest): PlannedRole {
+export function planRole(
+  offers: readonly Offer[],
+  { count, types, markets, zones, addressPerHour = noAddresses.head }: RoleRequest,
+): PlannedRole {
   const onDemand = typesOf(offers, { zones, market: 'on-demand' });
   const spot = typesOf(offers, { zones, market: 'spot' });
   const planned = types.flatMap((name): PlannedType[] => {
@@ -57,8 +71,11 @@ export function planRole(offers: readonly Offer[], { count, types, markets, zone
     ({ type, market, zone }) => types.includes(type) && markets.includes(market) && zones.includes(zone),
   );
   const each: PlanPrice = {
-    firstChoice: firstPrice(types, markets, { 'on-demand': onDemand, spot }),
-    max: eligible.reduce<number | null>((max, { pricePerHour }) => combine(max, pricePerHour, Math.max), 0),
+    firstChoice: firstPrice(types, markets, { 'on-demand': onDemand, spot }, addressPerHour),
+    max: eligible.reduce<number | null>(
+      (max, { pricePerHour, market }) => combine(max, combine(pricePerHour, addressPerHour[market], plus), Math.max),
+      0,
+    ),
   };
   return { count, markets: [...markets], types: planned, pricePerHour: times(each, count) };
 }
@@ -70,9 +87,11 @@ export const totalPrice = (prices: readonly PlanPrice[]): PlanPrice => ({
 });
 
 function sumOf(prices: readonly (number | null)[]): number | null {
-  const sum = prices.reduce<number | null>((total, price) => combine(total, price, (a, b) => a + b), 0);
+  const sum = prices.reduce<number | null>((total, price) => combine(total, price, plus), 0);
   return sum === null ? null : rounded(sum);
 }
+
+const plus = (a: number, b: number): number => a + b;
 
 /** What is unknown makes the whole unknown. */
 const combine = (a: number | null, b: number | null, how: (a: number, b: number) => number): number | null =>
@@ -88,11 +107,12 @@ function firstPrice(
   names: readonly string[],
   markets: readonly Market[],
   soldOn: Readonly<Record<Market, readonly ChosenType[]>>,
+  addressPerHour: Readonly<Record<Market, number>>,
 ): number | null {
   for (const market of markets) {
     const sold = names.flatMap((name) => soldOn[market].find(({ type }) => type === name) ?? []);
     const [first] = market === 'spot' ? sold.toSorted(cheapestFirst) : sold;
-    if (first !== undefined) return first.pricePerHour;
+    if (first !== undefined) return combine(first.pricePerHour, addressPerHour[market], plus);
   }
   return 0;
 }

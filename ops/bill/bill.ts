@@ -87,6 +87,8 @@ function toJson({ period, clusters, total }: ComparedBill): unknown {
   };
 }
 
+const columnWidth = 14;
+
 /** US dollars, to a millionth. */
 const rounded = (micros: number): number => dollarsOf(Math.round(micros));
 
@@ -97,14 +99,15 @@ function toLines({ period, clusters, total }: ComparedBill): string[] {
   const row = (name: string, { ledger, billed, difference }: Omit<BillComparison, 'cluster'>): string =>
     [
       name.padEnd(10),
-      ...[ledger.instances, billed.instances, ledger.disks, billed.disks, billed.other, difference].map((micros) =>
-        rounded(micros).toFixed(2).padStart(16),
-      ),
+      ...[
+        ...[ledger.instances, billed.instances, ledger.disks, billed.disks, ledger.addresses, billed.addresses],
+        ...[billed.other, difference],
+      ].map((micros) => rounded(micros).toFixed(2).padStart(columnWidth)),
     ].join('');
-  const titles = ['instances', 'billed', 'disks', 'billed', 'other billed', 'difference'];
+  const titles = ['instances', 'billed', 'disks', 'billed', 'addresses', 'billed', 'other billed', 'difference'];
   return [
     `US dollars from ${from} to ${until} UTC: the ledger, and what AWS has billed`,
-    ['cluster'.padEnd(10), ...titles.map((title) => title.padStart(16))].join(''),
+    ['cluster'.padEnd(10), ...titles.map((title) => title.padStart(columnWidth))].join(''),
     ...clusters.map((each) => row(String(each.cluster), each)),
     row('total', total),
   ];

@@ -43,6 +43,7 @@ export function readCurLine(row: Row, deploymentId: string, file: string): BillL
 /** A usage type begins with the code of a region, except in us-east-1: `USE2-BoxUsage:m6i.large`. */
 function whatOf(usageType: string): BillLine['what'] {
   if (/(^|-)(Box|Spot|Heavy|Dedicated|Unused)Usage/.test(usageType)) return 'instances';
+  if (usageType.endsWith('PublicIPv4:InUseAddress')) return 'addresses';
   return usageType.includes('EBS:Volume') ? 'disks' : 'other';
 }
 

@@ -41,13 +41,13 @@ export async function launchInstances(
     // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
     const ordered = instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const { market, diskGib } = placementOf(request, role);
-    const priced = ordered.map(({ type, zone: where }) => ({ type, zone: where, market, diskGib }));
-    const price = await pricesOf(clients, settings.region, priced);
+    const priced = ordered.map(({ type, zone: where }) => ({ role, type, zone: where, market, diskGib }));
+    const price = await pricesOf(clients, settings, priced);
     outcome.launched.push(
       ...ordered.flatMap(({ id, type, zone: where }, at): LaunchedInstance[] => {
         const slot = slots[at];
         if (slot === undefined) return [];
-        const found = { type, zone: where, market, diskGib };
+        const found = { role, type, zone: where, market, diskGib };
         return [{ id, slot: slot.slot, offer: type, zone: where, price: price(found) }];
       }),
     );

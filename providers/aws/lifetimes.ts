@@ -5,12 +5,16 @@ import type { Lifetime } from '../../domain/cost/interval.ts';
 import type { AwsClients } from './clients.ts';
 import { describeInstancesByIds } from './describe.ts';
 import { pricesOf } from './prices.ts';
-import { tagKeys } from './settings.ts';
+import { tagKeys, type AwsSettings } from './settings.ts';
 
 /** Of those that EC2 still shows and has a time for: it forgets an ended instance after about an hour. */
-export async function readLifetimes(clients: AwsClients, region: string, ids: string[]): Promise<Lifetime[]> {
+export async function readLifetimes(
+  clients: AwsClients,
+  settings: Pick<AwsSettings, 'region' | 'assignPublicIps' | 'workerSubnets'>,
+  ids: string[],
+): Promise<Lifetime[]> {
   const found = (await describeInstancesByIds(clients, ids)).flatMap(endedOf);
-  const price = await pricesOf(clients, region, found);
+  const price = await pricesOf(clients, settings, found);
   // Disks are priced at the launch, which knows their size.
   return found.map(({ diskGib, ...one }) => ({ ...one, price: price({ ...one, diskGib }) }));
 }

@@ -1,14 +1,17 @@
-// What instances and their disks cost when they are launched: on demand from the dated table, spot from EC2's own history.
+// What instances with their disks and addresses cost when they are launched: on demand from the dated table, spot from EC2's own history.
 import { paginateDescribeSpotPriceHistory } from '@aws-sdk/client-ec2';
 import type { _InstanceType } from '@aws-sdk/client-ec2';
 
+import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
 import { onDemandPrice, pricesOfRegion } from './catalogue.ts';
 import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
+import { hasPublicAddress, type AwsSettings } from './settings.ts';
 
 export interface Priced {
+  role: InstanceRole;
   type: string;
   zone: string;
   market: Market;
@@ -19,28 +22,41 @@ export interface Priced {
 const diskDollarsPerGibMonth = 0.08;
 const hoursPerMonth = 730;
 
+/** Of a public IPv4 address in use, in every region since 2024-02-01 (aws.amazon.com/vpc/pricing, 2026-09). */
+const addressDollarsPerHour = 0.005;
+
+type Addresses = Pick<AwsSettings, 'assignPublicIps' | 'workerSubnets'>;
+
+/** US dollars an hour. */
+export const addressPrice = (settings: Addresses, role: InstanceRole): number =>
+  hasPublicAddress(settings, role) ? addressDollarsPerHour : 0;
+
 /**
  * Never rejects: without the history of spot prices, a spot instance counts with its price on demand, which is never less, and
  * its source says so.
  */
 export async function pricesOf(
   clients: AwsClients,
-  region: string,
+  settings: Addresses & Pick<AwsSettings, 'region'>,
   wanted: readonly Priced[],
 ): Promise<(one: Priced) => InstancePrice> {
+  const { region } = settings;
   const types = [...new Set(wanted.filter(({ market }) => market === 'spot').map(({ type }) => type))];
   const spot = types.length === 0 ? new Map<string, number>() : await spotPrices(clients, types).catch(() => null);
   const listed = `list price of ${region} as of ${pricesOfRegion(region)?.asOf ?? 'now'}`;
-  return ({ type, zone, market, diskGib }) => {
-    const diskMicrosPerHour = microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth);
+  return ({ role, type, zone, market, diskGib }) => {
+    const beside = {
+      diskMicrosPerHour: microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth),
+      addressMicrosPerHour: microsOf(addressPrice(settings, role)),
+    };
     const current = market === 'spot' ? spot?.get(`${type}/${zone}`) : undefined;
     if (current !== undefined) {
-      return { microsPerHour: microsOf(current), diskMicrosPerHour, source: `spot price of ${zone} at its launch` };
+      return { microsPerHour: microsOf(current), ...beside, source: `spot price of ${zone} at its launch` };
     }
     const dollars = onDemandPrice(region, type);
-    if (dollars === null) return { ...unknownPrice, diskMicrosPerHour };
+    if (dollars === null) return { ...unknownPrice, ...beside };
     const source = market === 'spot' ? `${listed}, on demand: no spot price was given` : listed;
-    return { microsPerHour: microsOf(dollars), diskMicrosPerHour, source };
+    return { microsPerHour: microsOf(dollars), ...beside, source };
   };
 }
 

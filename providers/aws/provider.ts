@@ -36,7 +36,7 @@ export function createAwsProvider({
     offers: () => awsOffers(clients, settings),
     launch: (request) => launchInstances(clients, settings, request, unseenMs),
     describe: (owner, ids) => describeOwned(clients, owner, ids),
-    lifetimes: (_owner, ids) => readLifetimes(clients, settings.region, ids),
+    lifetimes: (_owner, ids) => readLifetimes(clients, settings, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
     listResources: (deploymentId) => listResources(clients, deploymentId),

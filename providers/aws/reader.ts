@@ -1,4 +1,6 @@
 // What the API reads of one region: its offers, remembered for a while, and what agents printed.
+import type { InstanceRole } from '../../domain/cluster/state.ts';
+import type { AddressPrices } from '../../domain/offers/plan.ts';
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
 import { rememberOffers } from '../remembered-offers.ts';
 import type { AssumedRole } from './assume-role.ts';
@@ -6,6 +8,7 @@ import { pricesOfRegion } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
+import { addressPrice } from './prices.ts';
 import type { AwsSettings } from './settings.ts';
 
 export interface AwsReader {
@@ -14,17 +17,21 @@ export interface AwsReader {
   zones: string[];
   hasGpuDriver: boolean;
   onDemandPrices: { source: string; asOf: string } | null;
+  addressPrices: AddressPrices;
   logs: (query: LogQuery) => AsyncIterable<LogLine>;
 }
 
-export type ReaderSettings = Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'> & {
+export type ReaderSettings = Pick<
+  AwsSettings,
+  'region' | 'subnets' | 'gpuImage' | 'assignPublicIps' | 'workerSubnets'
+> & {
   /** Workspace -> its own account, in which its logs are. */
   workspaceAccounts?: Readonly<Record<string, AssumedRole>>;
 };
 
 /** `now` in milliseconds of any clock that does not go back. Credentials come from where the AWS SDK finds them. */
 export function createAwsReader(
-  { region, subnets, gpuImage, workspaceAccounts = {} }: ReaderSettings,
+  { region, subnets, gpuImage, workspaceAccounts = {}, ...network }: ReaderSettings,
   now?: () => number,
 ): AwsReader {
   const clients = createAwsClients(region);
@@ -34,11 +41,16 @@ export function createAwsReader(
       createAwsClients(region, undefined, role),
     ]),
   );
+  const addressPrices = (role: InstanceRole) => {
+    const price = addressPrice(network, role);
+    return { 'on-demand': price, spot: price };
+  };
   return {
     offers: rememberOffers(() => awsOffers(clients, { region, subnets }), now),
     zones: subnets.map(({ zone }) => zone),
     hasGpuDriver: gpuImage !== null,
     onDemandPrices: pricesOfRegion(region),
+    addressPrices: { head: addressPrices('head'), worker: addressPrices('worker') },
     logs: (query) => readCloudLogs(accounts.get(query.owner.workspace) ?? clients, query),
   };
 }

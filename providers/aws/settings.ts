@@ -34,6 +34,11 @@ export const subnetsOf = (
   role: InstanceRole,
 ): Subnet[] => (role === 'worker' ? (workerSubnets ?? subnets) : subnets);
 
+export const hasPublicAddress = (
+  { assignPublicIps, workerSubnets }: Pick<AwsSettings, 'assignPublicIps' | 'workerSubnets'>,
+  role: InstanceRole,
+): boolean => assignPublicIps && (role === 'head' || workerSubnets === null);
+
 export function profileOf(
   { instanceProfile, workspaceProfiles }: Pick<AwsSettings, 'instanceProfile' | 'workspaceProfiles'>,
   workspace: string,

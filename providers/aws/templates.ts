@@ -20,7 +20,7 @@ import type { AwsClients } from './clients.ts';
 import { hasGpu } from './families.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
-import { profileOf, tagKeys } from './settings.ts';
+import { hasPublicAddress, profileOf, tagKeys } from './settings.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOfLaunch } from './tags.ts';
 import { renderUserData } from './user-data.ts';
@@ -132,17 +132,13 @@ const diskOf = ({ diskGib, diskThroughput }: Placement) => ({
 
 /** The single interface of an instance, in a launch template for any subnet. */
 export const networkInterface = (
-  {
-    assignPublicIps,
-    securityGroups,
-    workerSubnets,
-  }: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>,
+  settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>,
   role: InstanceRole,
 ) => ({
   DeviceIndex: 0,
   DeleteOnTermination: true,
-  AssociatePublicIpAddress: assignPublicIps && (role === 'head' || workerSubnets === null),
-  Groups: [securityGroups.cluster, ...(role === 'head' ? securityGroups.scheduler : [])],
+  AssociatePublicIpAddress: hasPublicAddress(settings, role),
+  Groups: [settings.securityGroups.cluster, ...(role === 'head' ? settings.securityGroups.scheduler : [])],
 });
 
 /** Deletes the templates with these tags; templates that no longer exist are no error. */

@@ -9,6 +9,7 @@ import { pricesAsOf } from './catalogue.ts';
 import { createGcpClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
 import { gcpOffers } from './offers.ts';
+import { addressPrices } from './prices.ts';
 import { createGcpProvider } from './provider.ts';
 import type { GcpAccess } from './settings.ts';
 import type { GcpFile } from './settings-file.ts';
@@ -43,6 +44,7 @@ export function createGcpReader(
         offers: rememberOffers(() => gcpOffers({ ...clients, region: file.region }, file)),
         zones: file.zones,
         hasGpuDriver: file.gpuImage !== null,
+        addressPrices: { head: addressPrices(file), worker: addressPrices(file) },
         onDemandPrices: { source: `a table of ${file.region}`, asOf: pricesAsOf },
       },
     ]),

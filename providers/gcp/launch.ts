@@ -17,6 +17,7 @@ import { parseType } from './machine-types.ts';
 import { instanceName, lastPart, requestIdOf } from './names.ts';
 import { errorOf, insertsOf, operationIn, waitForRegion } from './operations.ts';
 import type { Operation } from './operations.ts';
+import { launchPrice } from './prices.ts';
 import type { GcpSettings } from './settings.ts';
 
 export async function launchInstances(
@@ -31,7 +32,10 @@ export async function launchInstances(
     const slots = request.slots.filter((slot) => slot.role === role).map(({ slot }) => slot);
     if (slots.length === 0) continue;
     const { launched, failures } = await launchRole(clients, settings, { request, role, slots, zone, unseenMs });
-    outcome.launched.push(...launched);
+    const { market, diskGib } = placementOf(request, role);
+    outcome.launched.push(
+      ...launched.map((one) => ({ ...one, price: launchPrice(settings, { type: one.offer, market, diskGib }) })),
+    );
     outcome.failures.push(...failures);
     zone ??= request.placement?.oneZone === true ? (launched[0]?.zone ?? null) : null;
   }

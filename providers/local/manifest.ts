@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 
 import { RopewalkError } from '../../domain/errors.ts';
+import { noAddresses } from '../../domain/offers/plan.ts';
 import type { PlaceReader, ProviderManifest } from '../manifest.ts';
 import { isInstanceId } from './files.ts';
 import { readLogs } from './logs.ts';
@@ -32,6 +33,7 @@ export const localManifest: ProviderManifest = {
       zones: [localOffer.zone],
       hasGpuDriver: false,
       onDemandPrices: null,
+      addressPrices: noAddresses,
     };
     return {
       places: [place],

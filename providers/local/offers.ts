@@ -10,7 +10,7 @@ export const localOffer = { offer: 'local', zone: 'local', market: 'on-demand' }
 /** What an instance on this machine costs an hour, as ROPEWALK_LOCAL_DOLLARS_PER_HOUR says: by default nothing. */
 export function localPrice(setting: string | undefined): InstancePrice {
   if (setting === undefined || setting === '') {
-    return { microsPerHour: 0, diskMicrosPerHour: 0, source: 'this machine costs nothing' };
+    return { microsPerHour: 0, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'this machine costs nothing' };
   }
   if (!/^\d{1,6}(\.\d{1,6})?$/.test(setting)) {
     throw new RopewalkError({
@@ -20,7 +20,12 @@ export function localPrice(setting: string | undefined): InstancePrice {
       hint: 'Write for example 0.25.',
     });
   }
-  return { microsPerHour: microsOf(Number(setting)), diskMicrosPerHour: 0, source: 'price of this machine' };
+  return {
+    microsPerHour: microsOf(Number(setting)),
+    diskMicrosPerHour: 0,
+    addressMicrosPerHour: 0,
+    source: 'price of this machine',
+  };
 }
 
 export function localOffers(cores: number, { microsPerHour }: InstancePrice = localPrice(undefined)): Offer[] {

@@ -49,9 +49,10 @@ async function estimateAt(
   if (spec === null) return { microsPerHour: null, totalMicros: null };
   const { machines, provider, dask, maxCostMicros } = spec.settings;
   const { manifest, reader } = providerOf(deps.providers, provider);
-  const offers = await reader.placeOf(manifest.kind === 'host' ? undefined : machines?.region).offers();
+  const place = reader.placeOf(manifest.kind === 'host' ? undefined : machines?.region);
+  const sold = { offers: await place.offers(), addressPrices: place.addressPrices };
   return estimateOf({
-    microsPerHour: dearestMicros({ ...(machines === undefined ? {} : { machines }), offers }, instances),
+    microsPerHour: dearestMicros({ ...(machines === undefined ? {} : { machines }), ...sold }, instances),
     maxMs: dask.maxLifetimeMs,
     maxCostMicros: maxCostMicros ?? null,
   });

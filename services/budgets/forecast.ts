@@ -44,7 +44,7 @@ export async function forecastOf(
 
 /** Of all instances an hour, at their dearest; 0 where they cost nothing, null where the price of one is unknown. */
 export function dearestMicros(
-  machines: Pick<ResolvedMachines, 'machines' | 'offers'>,
+  machines: Pick<ResolvedMachines, 'machines' | 'offers' | 'addressPrices'>,
   instances: number,
 ): number | null {
   const { head, workers } = rolesOf(machines, instances);

@@ -252,6 +252,7 @@ async function costs(db: Db): Promise<void> {
     .addColumn('market', 'text', (column) => column.notNull())
     .addColumn('micros_per_hour', 'bigint', (column) => column.notNull())
     .addColumn('disk_micros_per_hour', 'bigint', (column) => column.notNull())
+    .addColumn('address_micros_per_hour', 'bigint', (column) => column.notNull())
     .addColumn('price_source', 'text', (column) => column.notNull())
     .addColumn('tags', 'text')
     .addColumn('from_ms', 'bigint', (column) => column.notNull())

@@ -19,7 +19,13 @@ async function api() {
     if (record === null) throw new Error(`no cluster ${number}`);
     const cost: CostInterval = {
       ...{ instance: `i_${number}`, role: 'head', type: 'm', zone: 'a', market: 'on-demand', source: 'a test' },
-      ...{ microsPerHour: dollarsPerHour * 1e6, diskMicrosPerHour: 0, fromMs: test.now() - hourMs, toMs: null },
+      ...{
+        microsPerHour: dollarsPerHour * 1e6,
+        diskMicrosPerHour: 0,
+        addressMicrosPerHour: 0,
+        fromMs: test.now() - hourMs,
+        toMs: null,
+      },
     };
     const view: ClusterView = { ...(await test.deps.views.cluster('default', number)).view, costs: [cost] };
     await test.store.clusters.project({ view, version: record.viewVersion + 100, nowMs: test.now() });

@@ -36,7 +36,7 @@ it('is given again for its growing cost alone every 30 seconds, and for any othe
   const api = await createTestApi();
   const number = await api.startCluster();
   const priced = { instance: 'i_1', role: 'worker', type: 'm7i.large', zone: 'a', market: 'on-demand' } as const;
-  const price = { microsPerHour: 3_600_000_000, diskMicrosPerHour: 0, source: 'list price' };
+  const price = { microsPerHour: 3_600_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'list price' };
   const row = await api.store.clusters.find('default', number);
   if (row?.view === undefined || row.view === null) throw new Error('no view');
   const { view } = row;

@@ -33,13 +33,14 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
     { type: 'm6i.large', vcpus: 2, pricePerHour: price('m6i.large'), zones: ['us-east-1b'] },
     { type: 'm6i.xlarge', vcpus: 4, spotPricePerHour: price('m6i.xlarge') / 3 },
   ]);
-  expect(found.pricePerHour.firstChoice).toBeCloseTo(price('m5.large') + price('m6i.large'), 3);
-  expect(found.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.xlarge'), 3);
+  expect(found.pricePerHour.firstChoice).toBeCloseTo(price('m5.large') + 0.005 + price('m6i.large') + 3 * 0.0025, 3);
+  expect(found.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.xlarge') + 4 * 0.005, 3);
   expect(found.prices).toMatchObject([{ market: 'on-demand', ...onDemandPrices }, { market: 'spot' }]);
 });
 
 it('each region has prices of its own, with their source and date; a region without any says so', () => {
-  const readingOf = (region: string) => createAwsReader({ region, subnets: [], gpuImage: null }, Date.now);
+  const readingOf = (region: string) =>
+    createAwsReader({ region, subnets: [], gpuImage: null, assignPublicIps: true, workerSubnets: null }, Date.now);
   expect(readingOf('us-east-1').onDemandPrices?.source).toBe("Karpenter's table of AWS's price list");
   expect(readingOf('eu-west-1').onDemandPrices?.source).toMatch(/^derived from the prices of us-east-1/);
   expect(readingOf('eu-west-9').onDemandPrices).toBeNull();
@@ -50,7 +51,7 @@ it('a job: what the header of its script says counts, and one instance is the he
   const files = [{ path: 'run.sh', content: script.toString('base64') }];
   const found = await planned(await cloudApi(), 'jobs', { command: ['sh', 'run.sh'], files });
   expect(found).toMatchObject({ head: { count: 1 }, workers: { count: 4, types: [{ type: 'c6i.large' }] } });
-  expect(found.pricePerHour.firstChoice).toBeCloseTo(5 * price('c6i.large'), 3);
+  expect(found.pricePerHour.firstChoice).toBeCloseTo(5 * (price('c6i.large') + 0.005), 3);
   expect(found.pricePerHour.max).toBe(found.pricePerHour.firstChoice);
 });
 
@@ -75,7 +76,7 @@ it('creating says the price on a cloud, for what is new alone', async () => {
   const api = await cloudApi();
   const body = { workers: 3, workerVmTypes: ['m6i.large'], schedulerVmTypes: ['m5.large'], name: 'blue' };
   const created = await (await api.call('POST', '/v1/clusters', { body })).json();
-  expect(created.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.large'), 3);
+  expect(created.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.large') + 4 * 0.005, 3);
   const again = await (await api.call('POST', '/v1/clusters', { body })).json();
   expect([again.existing, again.pricePerHour]).toEqual([true, undefined]);
   const job = await (

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Offer } from '../../domain/offers/offer.ts';
+import { noAddresses } from '../../domain/offers/plan.ts';
 import { verifyIdentity } from '../../providers/aws/identity.ts';
 import { awsManifest } from '../../providers/aws/manifest.ts';
 import { localManifest } from '../../providers/local/manifest.ts';
@@ -21,6 +22,7 @@ export function testHost({ cores = 4, logs = noLogs }: { cores?: number; logs?: 
     hasGpuDriver: false,
     offers: () => Promise.resolve(localOffers(cores)),
     onDemandPrices: null,
+    addressPrices: noAddresses,
   };
   return { manifest: localManifest, reader: { placeOf: () => place, logs }, identity: null };
 }
@@ -39,12 +41,15 @@ interface TestCloud {
   identityKeys?: ReadonlyMap<string, KeyObject>;
 }
 
+const address = { 'on-demand': 0.005, spot: 0.0025 };
+const addressPrices = { head: address, worker: address };
+
 export const onDemandPrices = { source: 'a table', asOf: '2026-07-20' };
 
 export function testCloud({ places = [], identityKeys = new Map() }: TestCloud): ServedProvider {
   const placeOf = (region: string | undefined): PlaceReader => {
     const found = region === undefined ? places[0] : places.find((place) => place.region === region);
-    if (found !== undefined) return { hasGpuDriver: false, ...found, onDemandPrices };
+    if (found !== undefined) return { hasGpuDriver: false, ...found, onDemandPrices, addressPrices };
     throw new RopewalkError({
       code: 'VALIDATION',
       field: 'region',

@@ -87,7 +87,7 @@ describe('a webhook', () => {
     const { view } = await deps.views.cluster('default', await startCluster({}));
     const cost = {
       ...{ instance: 'i_1', role: 'head' as const, type: 'm', zone: 'a', market: 'on-demand' as const, source: 'test' },
-      ...{ microsPerHour: 1e6, diskMicrosPerHour: 0, fromMs: now() - 3_600_000, toMs: null },
+      ...{ microsPerHour: 1e6, diskMicrosPerHour: 0, addressMicrosPerHour: 0, fromMs: now() - 3_600_000, toMs: null },
     };
     await store.clusters.project({ view: { ...view, costs: [cost] }, version: 9, nowMs: now() });
     await call('PUT', '/v1/budgets/ml', { body: { dollars: 1.2, period: 'month', warnAtPercent: 50 } });

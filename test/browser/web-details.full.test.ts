@@ -32,7 +32,7 @@ describe.runIf(hasChromium)('the details of a cluster and a job', () => {
       if (instance !== undefined)
         openInterval(state, {
           ...instance,
-          price: { microsPerHour: 6_000_000, diskMicrosPerHour: 0, source: 'a test' },
+          price: { microsPerHour: 6_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'a test' },
         });
       recordChanges(state, app.api.now());
     };

@@ -192,7 +192,14 @@ describe.runIf(hasChromium)('the web application', () => {
     const hourMs = 3_600_000;
     const own = { role: 'worker', type: 'm6i.large', zone: 'a', market: 'spot', tags: { team: hostile } } as const;
     const costs = [1, 2, 3].map((day) => ({
-      ...{ ...own, instance: `i-${day}`, microsPerHour: 960_000, diskMicrosPerHour: 0, source: 'a test' },
+      ...{
+        ...own,
+        instance: `i-${day}`,
+        microsPerHour: 960_000,
+        diskMicrosPerHour: 0,
+        addressMicrosPerHour: 0,
+        source: 'a test',
+      },
       ...{ fromMs: app.api.now() - day * 30 * hourMs, toMs: app.api.now() - day * 30 * hourMs + 5 * hourMs },
     }));
     const { view } = await app.api.deps.views.cluster('default', number);

@@ -19,7 +19,17 @@ const asked = [
 ];
 
 const entry = (event: LedgerEntry['event'], id: string, atMs: number, tags: Record<string, string>): LedgerEntry => ({
-  ...{ event, id, atMs, type: 'm6i.large', zone: 'us-east-1a', market: 'on-demand', clientToken: '', why: '' },
+  ...{
+    event,
+    id,
+    atMs,
+    type: 'm6i.large',
+    zone: 'us-east-1a',
+    market: 'on-demand',
+    clientToken: '',
+    hasPublicIp: true,
+    why: '',
+  },
   tags,
 });
 const tags = (role: string, cluster = 7, deployment = deploymentId): Record<string, string> => ({

@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts';
 import { viewCluster } from '../../views/cluster.ts';
 import type { LedgerEntry } from '../emulator/ledger.ts';
 import { instanceTypes, priceOf } from '../emulator/types.ts';
+import { ec2 } from '../support/clouds.ts';
 import { startCloud, type TestCloud } from '../providers/aws-cloud.ts';
 import { addWorkspace } from '../store/fixtures.ts';
 import { createEc2Cluster } from './cluster.ts';
@@ -57,11 +58,11 @@ const tagsOf = (tags: Record<string, string>): string =>
     Object.fromEntries(Object.entries(tags).map(([key, value]) => [`user_${key.replaceAll(':', '_')}`, value])),
   );
 
-/** A line for each hour in which the instance existed, with its share of the price. */
+/** Lines for each hour in which the instance existed: its share of the price, and that of its address. */
 function hourly(entries: readonly LedgerEntry[]): Line[] {
   return entries
     .filter(({ event }) => event === 'launched')
-    .flatMap(({ id, atMs, type, market, tags }) => {
+    .flatMap(({ id, atMs, type, market, tags, hasPublicIp }) => {
       const known = instanceTypes.get(type);
       const endMs = entries.find((each) => each.event === 'ended' && each.id === id)?.atMs ?? atMs;
       if (known === undefined) throw new Error(`no type ${type}`);
@@ -69,14 +70,26 @@ function hourly(entries: readonly LedgerEntry[]): Line[] {
       const lines: Line[] = [];
       for (let hour = atMs - (atMs % hourMs); hour < atMs + billedMs; hour += hourMs) {
         const ms = Math.min(hour + hourMs, atMs + billedMs) - Math.max(hour, atMs);
-        lines.push({
+        const common: Line = {
           ...{ identity_line_item_id: `${id}-${hour}`, line_item_line_item_type: 'Usage', line_item_resource_id: id },
           line_item_usage_start_date: new Date(hour).toISOString(),
           line_item_usage_end_date: new Date(hour + hourMs).toISOString(),
+          resource_tags: tagsOf(tags),
+        };
+        lines.push({
+          ...common,
           line_item_usage_type: `${market === 'spot' ? 'SpotUsage' : 'USE2-BoxUsage'}:${type}`,
           line_item_unblended_cost: String((ms / hourMs) * priceOf(known, market === 'spot' ? 'spot' : 'on-demand')),
-          resource_tags: tagsOf(tags),
         });
+        // Its resource is the network interface, which has the tags of its instance.
+        if (hasPublicIp) {
+          lines.push({
+            ...common,
+            line_item_resource_id: `arn:aws:ec2:us-east-1:123456789012:network-interface/eni-${id}`,
+            line_item_usage_type: 'USE1-PublicIPv4:InUseAddress',
+            line_item_unblended_cost: String((ms / hourMs) * ec2.addressPriceOf('on-demand')),
+          });
+        }
       }
       return lines;
     });
@@ -113,8 +126,17 @@ it('is the ledger to the cent; lines of others are left out, and what is missing
   expect(clusters.map((each) => each.cluster)).toEqual([cluster.state.number]);
   expect(total.billed.instances).toBeGreaterThan(0);
   expect(cents(total.billed.instances)).toBe(cents(total.ledger.instances));
+  expect(total.billed.addresses).toBeGreaterThan(0);
+  expect(cents(total.billed.addresses)).toBe(cents(total.ledger.addresses));
   // The bill has no line of a disk here.
-  expect(total.difference).toBeCloseTo(total.billed.instances - total.ledger.instances - total.ledger.disks, 3);
+  expect(total.difference).toBeCloseTo(
+    total.billed.instances +
+      total.billed.addresses -
+      total.ledger.instances -
+      total.ledger.addresses -
+      total.ledger.disks,
+    3,
+  );
 
   const reserved = { ...first, line_item_line_item_type: 'DiscountedUsage', line_item_unblended_cost: '0' };
   const more: Line[] = [

@@ -6,6 +6,7 @@ import { totalCost } from '../../domain/cost/amount.ts';
 import type { CostInterval } from '../../domain/cost/interval.ts';
 import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { scaleCluster } from '../../domain/cluster/requests.ts';
+import { createAwsProvider } from '../../providers/aws/provider.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { viewCluster } from '../../views/cluster.ts';
@@ -38,12 +39,17 @@ describe('the cost ledger', () => {
     it(`has every instance of the cloud, with its times and its price (run ${seed})`, async () => {
       const random = createRandom(seed * 0x9e3779b9);
       const market = random() < 0.5 ? 'spot' : 'on-demand';
-      const cluster = createEc2Cluster(cloud, {
-        instances: 4,
-        machines: { spotPolicy: market === 'spot' ? 'spot' : 'on-demand' },
-        launched: (each, fresh) => fresh.forEach((one) => (random() < 0.8 ? each.register(one) : undefined)),
-        watch: (each) => write(each, random),
-      });
+      const settings = { ...cloud.options.settings, assignPublicIps: random() < 0.5 };
+      const provider = createAwsProvider({ ...cloud.options, settings });
+      const cluster = createEc2Cluster(
+        { ...cloud, provider },
+        {
+          instances: 4,
+          machines: { spotPolicy: market === 'spot' ? 'spot' : 'on-demand' },
+          launched: (each, fresh) => fresh.forEach((one) => (random() < 0.8 ? each.register(one) : undefined)),
+          watch: (each) => write(each, random),
+        },
+      );
       await cluster.settle();
       for (let step = 0; step < 12; step += 1) {
         const { instances } = cluster.state;
@@ -82,6 +88,7 @@ describe('the cost ledger', () => {
     addUnknown(cluster.state, lifetimes);
     expectEqual(cluster.state.costs, (await cloud.emulator.ledger()).entries);
     expect(cluster.state.costs.every(({ microsPerHour }) => microsPerHour > 0)).toBe(true);
+    expect(cluster.state.costs.map(({ addressMicrosPerHour }) => addressMicrosPerHour)).toEqual([5_000, 5_000]);
   });
 
   /** As the workflow does: what the database took is forgotten only when its answer arrived, which may be lost. */

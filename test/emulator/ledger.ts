@@ -14,6 +14,8 @@ export interface LedgerEntry {
   clientToken: string;
   /** Tags of EC2, labels of Compute Engine. */
   tags: Record<string, string>;
+  /** It has a public IPv4 address, which is billed too. */
+  hasPublicIp: boolean;
   why: string;
 }
 
@@ -26,8 +28,8 @@ export interface Ledger {
 export function createLedger(path: string | null): Ledger {
   const entries: LedgerEntry[] = [];
   return {
-    note(event, { id, type, zone, market, clientToken, tags }, atMs, why) {
-      const entry = { atMs, event, id, type, zone, market, clientToken, tags, why };
+    note(event, { id, type, zone, market, clientToken, tags, publicIp }, atMs, why) {
+      const entry = { atMs, event, id, type, zone, market, clientToken, tags, hasPublicIp: publicIp !== null, why };
       entries.push(entry);
       if (path !== null) appendFileSync(path, `${JSON.stringify(entry)}\n`);
     },

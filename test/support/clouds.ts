@@ -44,6 +44,8 @@ export interface CloudUnderTest {
   throttling: { code: string; status: number };
   /** US dollars an hour. */
   priceOf: (type: string, market: Market) => number;
+  /** Of a public IPv4 address, likewise. */
+  addressPriceOf: (market: Market) => number;
   /** `machine`: as of startCloud. */
   start: (machine?: string) => Promise<StartedCloud>;
   /** What the provider would wait for, the emulator's clock is moved on by. */
@@ -123,6 +125,7 @@ export const ec2: CloudUnderTest = {
     const known = instanceTypes.get(type);
     return known === undefined ? 0 : priceOnEc2(known, market);
   },
+  addressPriceOf: () => 0.005,
   start: async (machine) => startedEc2(await startCloud(machine ?? null)),
   startInSimulatedTime: async () => {
     const cloud = inSimulatedTime(await startCloud());
@@ -174,6 +177,7 @@ export const computeEngine: CloudUnderTest = {
     role: 'ropewalk-role',
   },
   priceOf: (type, market) => priceOnGce(gcpSettings.region, type, market) ?? 0,
+  addressPriceOf: (market) => (market === 'spot' ? 0.0025 : 0.005),
   start: async (machine) => {
     const cloud = await startGcpCloud(machine ?? null);
     return {

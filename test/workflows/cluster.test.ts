@@ -76,7 +76,7 @@ describe('a cluster', () => {
   });
 
   it('ends when it has cost as much as it may, by a timer that meets that moment', async () => {
-    const price = { microsPerHour: 1_000_000, diskMicrosPerHour: 0, source: 'a test' };
+    const price = { microsPerHour: 1_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'a test' };
     bed.launch = (input) => ({
       launched: launchAll(input).launched.map((each) => ({ ...each, price })),
       failures: [],

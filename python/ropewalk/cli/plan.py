@@ -17,7 +17,7 @@ _TYPE_COLUMNS: list[Column] = [
     ("$/h spot", ">"),
     ("zones", "<"),
 ]
-_MORE = "disks, addresses and traffic are extra"
+_MORE = "public addresses are included, disks and traffic are extra"
 
 
 def format_price(price: Mapping[str, Any]) -> str:

@@ -29,7 +29,12 @@ it('ends when its limit is reached, whatever comes and goes, and warns once befo
       const [instance] = state.instances.filter(() => random() < 0.3);
       if (instance !== undefined && state.instances.length > 1) applyTerminated(state, [instance.id], nowMs);
       else {
-        const price = { microsPerHour: between(10_000, 5_000_000), diskMicrosPerHour: between(0, 9_000), source: '' };
+        const price = {
+          microsPerHour: between(10_000, 5_000_000),
+          diskMicrosPerHour: between(0, 9_000),
+          addressMicrosPerHour: between(0, 5_000),
+          source: '',
+        };
         state.launches.push({ seq: change, slots: [change], atMs: nowMs });
         const launched = [{ id: `i_${change}`, slot: change, offer: 'm', zone: 'a', price }];
         applyLaunch(state, change, { launched, failures: [] }, nowMs);

@@ -49,7 +49,11 @@ it('a budget that stops is exceeded by at most the spending between two counts',
         {
           ...{ cluster, job: null, user: owner, name: '', instance: `i_${ledger.length}`, role: 'worker' },
           ...{ type: 'm', zone: 'a', market: 'on-demand', source: '', fromMs: nowMs, toMs: null },
-          ...{ microsPerHour: between(10_000, 9_000_000), diskMicrosPerHour: between(0, 5_000) },
+          ...{
+            microsPerHour: between(10_000, 9_000_000),
+            diskMicrosPerHour: between(0, 5_000),
+            addressMicrosPerHour: between(0, 5_000),
+          },
         },
       ];
     };

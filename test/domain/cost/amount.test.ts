@@ -9,7 +9,7 @@ import { costGroupings, createSummary, type CostEntry } from '../../../domain/co
 const hourMs = 3_600_000;
 const interval = (changes: Partial<CostInterval> = {}): CostInterval => ({
   ...{ instance: 'i-1', role: 'worker', type: 'm6i.large', zone: 'a', market: 'on-demand' },
-  ...{ microsPerHour: 96_000, diskMicrosPerHour: 0, source: 'test', fromMs: 0, toMs: hourMs },
+  ...{ microsPerHour: 96_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'test', fromMs: 0, toMs: hourMs },
   ...changes,
 });
 
@@ -42,6 +42,7 @@ const entries = fc.array(
       lengthMs: fc.option(fc.integer({ min: 0, max: 100 * hourMs })),
       microsPerHour: fc.integer({ min: 0, max: 40_000_000 }),
       diskMicrosPerHour: fc.integer({ min: 0, max: 50_000 }),
+      addressMicrosPerHour: fc.constantFrom(0, 2_500, 5_000),
       cluster: fc.integer({ min: 1, max: 4 }),
       user: fc.constantFrom('ada', 'bob'),
       type: fc.constantFrom('m6i.large', 'g4dn.xlarge'),

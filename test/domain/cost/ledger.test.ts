@@ -6,7 +6,14 @@ import { forgetWritten, mergeEntries } from '../../../domain/cost/ledger.ts';
 
 const entry = (instance: string, toMs: number | null): CostInterval => ({
   ...{ instance, role: 'worker', type: 'm7i.large', zone: 'us-east-1a', market: 'on-demand' },
-  ...{ microsPerHour: 100_800, diskMicrosPerHour: 0, source: 'list price', fromMs: 1_000, toMs },
+  ...{
+    microsPerHour: 100_800,
+    diskMicrosPerHour: 0,
+    addressMicrosPerHour: 0,
+    source: 'list price',
+    fromMs: 1_000,
+    toMs,
+  },
 });
 
 it('a write takes from the state what it contained, and nothing that changed while it was under way', () => {

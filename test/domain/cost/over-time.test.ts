@@ -6,7 +6,7 @@ import { costOverTime } from '../../../domain/cost/over-time.ts';
 const hourMs = 3_600_000;
 const anInterval = (fromMs: number, toMs: number | null): CostInterval => ({
   ...{ instance: `i-${fromMs}`, role: 'worker', type: 'm6i.large', zone: 'a', market: 'spot', source: 'a test' },
-  ...{ microsPerHour: 1_000_000, diskMicrosPerHour: 0, fromMs, toMs },
+  ...{ microsPerHour: 1_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, fromMs, toMs },
 });
 
 it('has no point without an instance', () => {

@@ -36,6 +36,17 @@ describe('a role', () => {
     expect(both.pricePerHour).toEqual({ firstChoice: 0.5, max: 2 });
   });
 
+  it('costs with public addresses what they cost on its market, and what is unknown stays so', () => {
+    const addressPerHour = { 'on-demand': 0.005, spot: 0.0025 };
+    const both: RoleRequest = { ...request, markets: ['spot', 'on-demand'], addressPerHour };
+    expect(planRole(offers, both).pricePerHour).toEqual({ firstChoice: 0.525, max: 2.05 });
+    const unknown = [...offers, { ...anOffer('m7i.large', 'a', 'on-demand', 0), pricePerHour: null }];
+    const types = ['m7i.large', 'm6i.large'];
+    expect(planRole(unknown, { ...request, types, addressPerHour }).pricePerHour).toEqual({
+      ...{ firstChoice: null, max: null },
+    });
+  });
+
   it('of no instance costs nothing', () => {
     expect(planRole(offers, { ...request, count: 0 }).pricePerHour).toEqual({ firstChoice: 0, max: 0 });
   });

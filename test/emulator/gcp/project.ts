@@ -86,7 +86,8 @@ export function createProject(): EmulatedProject {
   const delayShare = createRandom(1);
   const note = (event: LedgerEntry['event'], instance: Instance, why: string): void => {
     const { name: id, machineType: type, zone, market, requestId: clientToken, labels: tags } = instance;
-    project.ledger.push({ atMs: clock.nowMs(), event, id, type, zone, market, clientToken, tags, why });
+    const hasPublicIp = instance.publicIp !== null;
+    project.ledger.push({ atMs: clock.nowMs(), event, id, type, zone, market, clientToken, tags, hasPublicIp, why });
   };
   const id = 'test-project';
   const iam = createIam(id, `${existing}@${id}.iam.gserviceaccount.com`);

@@ -7,7 +7,14 @@ import { useStores } from './opened.ts';
 
 const entry = (instance: string, fromMs: number, toMs: number | null): CostInterval => ({
   ...{ instance, role: 'worker', type: 'm7i.large', zone: 'us-east-1a', market: 'on-demand' },
-  ...{ microsPerHour: 100_800, diskMicrosPerHour: 4_384, source: 'list price', fromMs, toMs },
+  ...{
+    microsPerHour: 100_800,
+    diskMicrosPerHour: 4_384,
+    addressMicrosPerHour: 5_000,
+    source: 'list price',
+    fromMs,
+    toMs,
+  },
 });
 
 export function describeCosts(backend: Backend): void {
