@@ -43,7 +43,7 @@ describe('a cluster above the threshold', () => {
     await work();
     expect(workflows.starts).toEqual([]);
     expect((await read('/v1/approvals?state=pending')).items).toMatchObject([
-      { number, kind: 'cluster', name: 'big', user: 'bob', state: 'pending', dollarsPerHour: expect.closeTo(2.016, 2) },
+      { number, kind: 'cluster', name: 'big', user: 'bob', state: 'pending', dollarsPerHour: expect.closeTo(2.121, 3) },
     ]);
     expect(await decide(number, 'approve', undefined, { comment: 'for the paper' })).toMatchObject({
       ...{ status: 200, state: 'approved', decidedBy: 'boss', comment: 'for the paper' },

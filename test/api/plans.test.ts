@@ -82,7 +82,7 @@ it('creating says the price on a cloud, for what is new alone', async () => {
   const job = await (
     await api.call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 2, vmTypes: ['m6i.large'] } })
   ).json();
-  expect(job.pricePerHour.firstChoice).toBeCloseTo(2 * price('m6i.large'), 3);
+  expect(job.pricePerHour.firstChoice).toBeCloseTo(2 * (price('m6i.large') + 0.005), 3);
   const localApi = await createTestApi();
   const local = await (await localApi.call('POST', '/v1/clusters', { body: { workers: 1 } })).json();
   expect(local.pricePerHour).toBeUndefined();

@@ -148,7 +148,7 @@ describe('--plan', () => {
     const one = { ...plan, workers: { ...plan.workers, count: 0, pricePerHour: { firstChoice: 0, max: 0 } } };
     const { env } = await standIn(() => ({ json: { ...one, pricePerHour: plan.head.pricePerHour } }));
     const { stdout } = await callCli(['batch', 'run', '--plan', 'true'], { env });
-    expect(stdout).toContain('Price:   $0.1920 per hour\n         disks, addresses');
+    expect(stdout).toContain('Price:   $0.1920 per hour\n         public addresses are included');
     expect(stdout).not.toContain('worker');
   });
 
