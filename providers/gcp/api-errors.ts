@@ -1,6 +1,7 @@
 // Reads the errors of Google's client. Its error has the HTTP status, and the body of the answer behind a global symbol; the error
 // of its HTTP library, which comes out too, has the body as its message.
 import { classify } from './errors.ts';
+import { GoogleRefusal } from './refusal.ts';
 
 export interface ApiError {
   /** `reason` of the first error, e.g. `quotaExceeded`; else the HTTP status as text. */
@@ -9,20 +10,9 @@ export interface ApiError {
   status: number;
 }
 
-/** A change that Google accepted, and whose operation failed. */
-export class OperationFailed extends Error {
-  readonly reason: string;
-  readonly status: number;
-  constructor(reason: string, message: string, status: number) {
-    super(message);
-    this.reason = reason;
-    this.status = status;
-  }
-}
-
 /** Null when Google did not answer: the connection broke, and the outcome is unknown. */
 export function answerOf(error: unknown): ApiError | null {
-  if (error instanceof OperationFailed) return { code: error.reason, message: error.message, status: error.status };
+  if (error instanceof GoogleRefusal) return { code: error.reason, message: error.message, status: error.status };
   if (!(error instanceof Error)) return null;
   const status = statusOf(error);
   if (status === null) return null;

@@ -2,7 +2,7 @@
 import type { protos } from '@google-cloud/compute';
 
 import { again } from './again.ts';
-import { OperationFailed } from './api-errors.ts';
+import { GoogleRefusal } from './refusal.ts';
 import type { GcpClients } from './clients.ts';
 import { isOwnName, lastPart } from './names.ts';
 import type { Owner } from '../provider.ts';
@@ -55,11 +55,11 @@ export function errorOf({ error }: Operation): { code: string; message: string }
   return first === undefined ? null : { code: first.code ?? '', message: first.message ?? '' };
 }
 
-/** @throws OperationFailed */
+/** @throws GoogleRefusal */
 export function requireSuccess(operation: Operation): void {
   const error = errorOf(operation);
   if (error === null) return;
-  throw new OperationFailed(error.code, error.message, operation.httpErrorStatusCode ?? 500);
+  throw new GoogleRefusal(operation.httpErrorStatusCode ?? 500, error.code, error.message);
 }
 
 /** The inserts of a bulkInsert, by instance name. */

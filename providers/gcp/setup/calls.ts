@@ -6,6 +6,7 @@ import { GoogleAuth } from 'google-auth-library';
 
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { Environment } from '../../manifest.ts';
+import { GoogleRefusal } from '../refusal.ts';
 
 export type Service = 'compute' | 'iam' | 'cloudresourcemanager' | 'serviceusage' | 'storage';
 
@@ -15,18 +16,6 @@ export interface Calls {
   /** Between two attempts, longer each time. */
   pause: (attempt: number) => Promise<void>;
   signal: AbortSignal;
-}
-
-/** What Google answered instead of doing it. */
-export class GoogleRefusal extends Error {
-  readonly status: number;
-  /** E.g. `SERVICE_DISABLED` or `alreadyExists`. */
-  readonly reason: string;
-  constructor(status: number, reason: string, message: string) {
-    super(message);
-    this.status = status;
-    this.reason = reason;
-  }
 }
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];

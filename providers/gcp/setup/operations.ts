@@ -1,5 +1,6 @@
 // Changes of Compute Engine and of Service Usage answer with an operation, which is waited for.
-import { GoogleRefusal, type Calls } from './calls.ts';
+import { GoogleRefusal } from '../refusal.ts';
+import type { Calls } from './calls.ts';
 
 interface ComputeOperation {
   name: string;

@@ -1,6 +1,7 @@
 // IAM policies of the project, of a service account and of a bucket. Each is read, changed and written as a whole with its etag, by which
 // Google refuses the write when the policy was changed meanwhile; then it is read again. Bindings with conditions are others' own.
-import { orNull, GoogleRefusal, type Calls } from './calls.ts';
+import { GoogleRefusal } from '../refusal.ts';
+import { orNull, type Calls } from './calls.ts';
 import { type Binding, emailOf, type Wanted } from './wanted.ts';
 
 interface Policy {
