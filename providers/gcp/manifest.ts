@@ -10,6 +10,7 @@ import { gcpFamilies } from './families.ts';
 import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
 import type { GcpAccess } from './settings.ts';
 import { gcpRefusal } from './refusals.ts';
+import { resourceChecks } from './resource-checks.ts';
 import { readGcpRegions } from './settings-file.ts';
 import type { GcpFile } from './settings-file.ts';
 
@@ -60,6 +61,7 @@ function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): Configu
     checks: [
       credentialsCheck(first, access),
       identityKeysCheck(keysUrl),
+      ...resourceChecks(regions, env),
       apiUrlCheck(env, access),
       agentCheck(name, env, first.apiCa),
     ],

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createGcsObjects } from '../../platform/objects/gcs.ts';
 import { createGcpProvider } from '../../providers/gcp/provider.ts';
+import { resourceChecks } from '../../providers/gcp/resource-checks.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { readGcpRegions } from '../../providers/gcp/settings-file.ts';
 import { freshOwner, gcpSettings, placement, startGcpCloud, workersRequest, type GcpTestCloud } from './gcp-cloud.ts';
@@ -75,6 +76,20 @@ describe('the roles of a prepared project', () => {
     );
   }
 
+  /** The checks of what the settings name, an image of the project by its name and one by its family among them. */
+  async function askDoctor(): Promise<void> {
+    const env = {
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: cloud.emulator.url,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_IAM: cloud.emulator.url,
+    };
+    await cloud.emulator.plant({ kind: 'image', name: 'own-1', image: { family: 'own' } });
+    const [file] = readGcpRegions(runner.settings);
+    const own = 'projects/test-project/global/images';
+    const images = { ...file.images, x86_64: `${own}/family/own` };
+    for (const check of resourceChecks([{ ...file, images, gpuImage: `${own}/gpu` }], env))
+      await check.run(AbortSignal.timeout(30_000), deployment);
+  }
+
   it('are made and removed with the permissions of ops/gcp/set-up.json, every one of which is needed', async () => {
     const setUp = await permissionsOf('set-up');
     await setUpBy(setUp);
@@ -97,8 +112,10 @@ describe('the roles of a prepared project', () => {
   it('let the control plane do all that it does, and have no permission that nothing needs', async () => {
     const email = account('rope-test-control-plane');
     await cloud.emulator.send({ op: 'runAs', email });
+    await cloud.emulator.plant({ kind: 'image', name: 'gpu' });
     const provider = providerOf();
     await liveOnce(provider);
+    await askDoctor();
     const control = await permissionsOf('control-plane');
     expect(await usedBy(email)).toEqual([...control, 'iam.serviceAccounts.actAs'].toSorted());
 

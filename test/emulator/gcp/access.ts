@@ -18,6 +18,7 @@ export interface Access {
   set(token: string, permissions: readonly string[] | null | 'revoked'): void;
   /** Every permission that was ever asked for, by token: the oracle of tests of roles. */
   used(): Record<string, string[]>;
+  allows(caller: Caller, permission: string, resource: string): boolean;
   /** @throws GcpError 403 */
   require(caller: Caller, permission: string, resource: string, refusal?: (caller: Caller) => GcpError): void;
 }
@@ -29,6 +30,10 @@ export function createAccess(project: string, iam: Iam): Access {
   let account: string | null = null;
   const known = new Map<string, ReadonlySet<string> | null | 'revoked'>();
   const used = new Map<string, Set<string>>();
+  const allows = ({ email, permissions }: Caller, permission: string, resource: string): boolean => {
+    if (permissions === null) return true;
+    return permissions === 'granted' ? iam.allows(email, permission, resource) : permissions.has(permission);
+  };
   return {
     callerOf(authorization) {
       const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
@@ -46,14 +51,11 @@ export function createAccess(project: string, iam: Iam): Access {
     set: (token, permissions) =>
       void known.set(token, permissions === null || permissions === 'revoked' ? permissions : new Set(permissions)),
     used: () => Object.fromEntries([...used].map(([email, all]) => [email, [...all].sort()])),
+    allows,
     require(caller, permission, resource, refusal = deniedBy(permission, resource)) {
       const seen = used.get(caller.email) ?? new Set();
       used.set(caller.email, seen.add(permission));
-      const { email, permissions } = caller;
-      if (permissions === null) return;
-      const isAllowed =
-        permissions === 'granted' ? iam.allows(email, permission, resource) : permissions.has(permission);
-      if (!isAllowed) throw refusal(caller);
+      if (!allows(caller, permission, resource)) throw refusal(caller);
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   removeFirewall,
   removeNetwork,
   removeSubnetwork,
+  subnetworkNamed,
 } from './network.ts';
 import {
   diskOf,
@@ -130,6 +131,11 @@ export function routeOf(project: EmulatedProject, { method, path, query, body }:
               resource: subnetworkOf(project, each),
             })),
           ),
+      };
+    case 'GET regions/* subnetworks *':
+      return {
+        name: 'subnetworks.get',
+        run: () => subnetworkOf(project, subnetworkNamed(project, place, name)),
       };
     case 'POST regions/* subnetworks':
       return {

@@ -2,10 +2,11 @@
 // Compute Engine; documentation of machine families, GPUs, labels and metadata, 2026-08 to 2026-11).
 import { z } from 'zod';
 
-import { GcpError, invalid, notFound } from './gcp-error.ts';
+import { GcpError, invalid } from './gcp-error.ts';
 import { machineTypes } from './types.ts';
 import type { MachineType } from './types.ts';
 import type { EmulatedProject } from './project.ts';
+import { imageNamed } from './images.ts';
 
 const int64 = z.union([z.string().regex(/^\d+$/), z.number().int()]).transform(Number);
 const resourceName = z.string().regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -162,8 +163,8 @@ export function checkRequest(project: EmulatedProject, { count, minCount = count
     if (guestAccelerators.length > 0 && !machineType.startsWith('n1-'))
       throw invalid(`[${machineType}] features and [accelerator] are not compatible for creating instance.`);
     checkHost(type, machineType, scheduling);
-    const architecture = architectureOf(image, project.id);
-    if (architecture !== null && architecture !== type.architecture)
+    const { architecture } = imageNamed(project, image);
+    if (architecture !== type.architecture)
       throw invalid(`The image ${image} is ${architecture}, and ${machineType} is ${type.architecture}.`);
   }
   const taken = names.find((name) => project.zones.some((zone) => project.shown(zone, name) !== null));
@@ -200,14 +201,6 @@ function checkHost(
     throw invalid('Instances with guest accelerators do not support live migration.');
   if (name.startsWith('e2-') && provisioningModel === 'STANDARD' && onHostMaintenance === 'TERMINATE')
     throw invalid('E2 instances do not support onHostMaintenance=TERMINATE unless they are preemptible.');
-}
-
-/** Null for images of the project, which may be anything. @throws GcpError 404 */
-function architectureOf(image: string, project: string): MachineType['architecture'] | null {
-  const family = /^projects\/ubuntu-os-cloud\/global\/images\/family\/ubuntu-2404-lts-(amd64|arm64)$/.exec(image)?.[1];
-  if (family !== undefined) return family === 'arm64' ? 'ARM64' : 'X86_64';
-  if (image.startsWith(`projects/${project}/`)) return null;
-  throw notFound(image);
 }
 
 export function shapesOf({

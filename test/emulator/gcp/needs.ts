@@ -25,6 +25,7 @@ const fixed: Record<string, Need[]> = {
   'networks.get': onProject('networks.get'),
   'networks.insert': onProject('networks.create'),
   'networks.delete': onProject('networks.delete'),
+  'subnetworks.get': onProject('subnetworks.get'),
   'subnetworks.aggregatedList': onProject('subnetworks.list'),
   'subnetworks.insert': onProject('subnetworks.create', 'networks.updatePolicy'),
   'subnetworks.delete': onProject('subnetworks.delete', 'networks.updatePolicy'),

@@ -112,6 +112,12 @@ export function insertSubnetwork(project: EmulatedProject, region: string, body:
   return done(project, 'insert', `regions/${region}`, path);
 }
 
+export function subnetworkNamed(project: EmulatedProject, region: string, of: string): Subnetwork {
+  const found = project.subnetworks.get(`${region}/${of}`);
+  if (found === undefined) throw notFound(`projects/${project.id}/regions/${region}/subnetworks/${of}`);
+  return found;
+}
+
 function isOverlap(one: string, other: string): boolean {
   const [a, b] = [readRange(one), readRange(other)];
   if (b === null || b.prefix < 4 || b.prefix > 29)

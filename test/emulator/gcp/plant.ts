@@ -1,29 +1,41 @@
-// Things that exist as if someone had made them long ago: instances, disks and firewall rules, with any labels and any age.
+// Things that exist as if someone had made them long ago: instances, disks and firewall rules, with any labels and any age, and images.
 import { z } from 'zod';
 
 import type { EmulatedProject } from './project.ts';
 import { digits } from './project.ts';
 
 export const plantable = {
-  kind: z.enum(['instance', 'disk', 'firewall rule']),
+  kind: z.enum(['instance', 'disk', 'firewall rule', 'image']),
   name: z.string(),
   zone: z.string().default('us-central1-a'),
   labels: z.record(z.string(), z.string()).default({}),
   /** Of a firewall rule, which has no labels. */
   description: z.string().default(''),
   ageMs: z.number().default(0),
+  image: z
+    .object({
+      family: z.string().nullable().default(null),
+      architecture: z.enum(['X86_64', 'ARM64']).default('X86_64'),
+      status: z.enum(['READY', 'PENDING', 'FAILED']).default('READY'),
+      deprecated: z.enum(['DEPRECATED', 'OBSOLETE']).nullable().default(null),
+    })
+    .prefault({}),
 };
 type Plantable = z.infer<z.ZodObject<typeof plantable>>;
 
 /** The id by which Ropewalk knows it. */
 export function plant(
   project: EmulatedProject,
-  { kind, name, zone, labels, description, ageMs }: Plantable,
+  { kind, name, zone, labels, description, ageMs, image }: Plantable,
 ): { id: string } {
   const createdAtMs = project.clock.nowMs() - ageMs;
   if (kind === 'disk') {
     project.disks.set(`${zone}/${name}`, { name, zone, labels, createdAtMs });
     return { id: `${zone}/${name}` };
+  }
+  if (kind === 'image') {
+    project.images.set(name, { name, ...image });
+    return { id: name };
   }
   if (kind === 'firewall rule') {
     const rule = {

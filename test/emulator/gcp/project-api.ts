@@ -1,5 +1,6 @@
 // The APIs that prepare a project, besides Compute Engine: Service Usage, Resource Manager and IAM. Each route names what its caller
 // needs; any other path is 404.
+import type { Caller } from './access.ts';
 import { GcpError } from './gcp-error.ts';
 import { checkPermissions, invalidArgument } from './iam.ts';
 import type { Policy, Role } from './iam.ts';
@@ -11,20 +12,21 @@ export interface ProjectCall {
   pathname: string;
   query: URLSearchParams;
   body: unknown;
+  caller: Caller;
 }
 
 export interface ProjectRoute {
   name: string;
   service: string;
-  /** Of the caller, on this resource. */
-  needs: { permission: string; resource: string };
+  /** Of the caller, on this resource; null: anyone may call. */
+  needs: { permission: string; resource: string } | null;
   run: () => object;
 }
 
 /** Null when the path is of another API. */
 export function projectRoute(
   project: EmulatedProject,
-  { method, pathname, query, body }: ProjectCall,
+  { method, pathname, query, body, caller }: ProjectCall,
 ): ProjectRoute | null {
   const [, id, verb, path = ''] = /^\/v1\/projects\/([^/:]+)(?::(\w+)|\/(.*))$/.exec(pathname) ?? [];
   const operation = /^\/v1\/(operations\/.+)$/.exec(pathname)?.[1];
@@ -43,6 +45,13 @@ export function projectRoute(
       name: operation,
       done: true,
     }));
+  const tested = /^serviceAccounts\/([^:]+):testIamPermissions$/.exec(path)?.[1];
+  // By its email an account is found in whatever project it is.
+  if (method === 'POST' && tested !== undefined && (id === '-' || id === project.id)) {
+    const on = `account:${decodeURIComponent(tested)}`;
+    const run = () => permitted(project, caller, on, body);
+    return { ...route('iam', 'serviceAccounts.testIamPermissions', '', run), needs: null };
+  }
   if (id !== project.id) throw new GcpError(403, 'PERMISSION_DENIED', `Permission denied on resource project ${id}.`);
   const { iam } = project;
   const at = `${method} ${verb ?? path.replace(/^(services|serviceAccounts|roles)\/[^:]+/, '$1/*')}`;
@@ -123,6 +132,15 @@ export function projectRoute(
     default:
       throw new GcpError(404, 'NOT_FOUND', `The emulator has no ${method} ${pathname}.`);
   }
+}
+
+/** Nothing is permitted on an account that does not exist. */
+function permitted(project: EmulatedProject, caller: Caller, on: string, body: unknown): object {
+  const { permissions = [] }: { permissions?: string[] } = objectIn(body);
+  checkPermissions(permissions);
+  const exists = project.iam.accounts.has(on.replace('account:', ''));
+  const granted = permissions.filter((each) => exists && project.access.allows(caller, each, on));
+  return granted.length === 0 ? {} : { permissions: granted };
 }
 
 const objectIn = (body: unknown): object => {

@@ -34,6 +34,7 @@ const bodies: Readonly<Record<string, z.ZodType>> = {
     .nullable(),
   'project.setIamPolicy': setPolicy,
   'serviceAccounts.setIamPolicy': setPolicy,
+  'serviceAccounts.testIamPermissions': z.strictObject({ permissions: z.array(z.string()).min(1) }),
   'serviceAccounts.create': z.strictObject({
     accountId: z.string(),
     serviceAccount: z

@@ -17,6 +17,7 @@ import { rateLimitExceeded, ratesOfGce } from './rates.ts';
 import { isLive, statusAt } from './state.ts';
 import type { Disk, Firewall, Instance, Operation } from './state.ts';
 import type { Bucket } from './storage.ts';
+import type { Image } from './images.ts';
 
 export interface EmulatedProject {
   id: string;
@@ -30,6 +31,8 @@ export interface EmulatedProject {
   /** By `REGION/NAME`. */
   subnetworks: Map<string, Subnetwork>;
   firewalls: Map<string, Firewall>;
+  /** By name. */
+  images: Map<string, Image>;
   /** APIs that are not enabled, e.g. `compute`. */
   disabled: Set<string>;
   iam: Iam;
@@ -107,6 +110,7 @@ export function createProject(): EmulatedProject {
       ],
     ]),
     firewalls: new Map(),
+    images: new Map(),
     disabled: new Set(),
     iam,
     buckets: new Map(),

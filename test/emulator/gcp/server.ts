@@ -12,6 +12,7 @@ import { obey } from './control.ts';
 import { failedOperation } from './failures.ts';
 import { errorBody, GcpError, serviceDisabled } from './gcp-error.ts';
 import { createSigner } from './identity.ts';
+import { imageRoute } from './images.ts';
 import { createLogging } from './logging.ts';
 import { createMachines } from './machines.ts';
 import { needsOf } from './needs.ts';
@@ -79,10 +80,10 @@ export async function serveGcp(options: GcpEmulatorOptions): Promise<GcpEmulator
         return send(response, answer);
       }
       const body: unknown = raw === '' ? null : JSON.parse(raw);
-      const prepared = projectRoute(project, { method, pathname, query: searchParams, body });
+      const prepared = projectRoute(project, { method, pathname, query: searchParams, body, caller });
       const { name, needs, run } =
         prepared !== null
-          ? { ...prepared, needs: [prepared.needs] }
+          ? { ...prepared, needs: prepared.needs === null ? [] : [prepared.needs] }
           : routed(project, logging, {
               method,
               pathname,
@@ -127,6 +128,8 @@ function routed(
   }
   const [, id, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
   if (path === undefined) throw new GcpError(404, 'notFound', `The emulator has no ${pathname}.`);
+  const image = imageRoute(project, method, `projects/${id}/${path}`);
+  if (image !== null) return image;
   if (id !== project.id)
     throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${id}'`);
   const route = routeOf(project, { method, path, query, body });
