@@ -6,6 +6,13 @@ export function formatDollars(dollars: number): string {
   return `$${dollars.toFixed(2)}`;
 }
 
+/** Of one task, which is often less than a cent: `$0.0012`. */
+export function formatTaskCost(cost: { dollars: number } | null): string {
+  if (cost === null) return '';
+  if (cost.dollars > 0 && cost.dollars < 0.0001) return '<$0.0001';
+  return `$${cost.dollars.toFixed(4)}`;
+}
+
 /** Of a job or cluster: empty until it has had an instance. */
 export const formatCost = (cost: { dollars: number } | null | undefined): string =>
   cost === null || cost === undefined ? '' : formatDollars(cost.dollars);

@@ -215,6 +215,8 @@ export const task = z.object({
   startedAt: time,
   endedAt: time,
   reason: z.string().nullable(),
+  /** About: the time of its newest attempt at the price of its instance. Null before a start. The sum is at most the job's cost. */
+  cost: z.object({ dollars: z.number() }).nullable(),
 });
 export type Task = z.infer<typeof task>;
 

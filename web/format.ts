@@ -40,6 +40,12 @@ const rest = (count: number, unit: string): string => (count < 1 ? '' : ` ${Math
 
 export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : `$${amount.toFixed(2)}`);
 
+/** Of one task, which is often less than a cent. */
+export function taskCost(of: { dollars: number } | null): string {
+  if (of === null) return '';
+  return of.dollars > 0 && of.dollars < 0.0001 ? '<$0.0001' : `$${of.dollars.toFixed(4)}`;
+}
+
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(count, 1)) / 10));

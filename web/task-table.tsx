@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 
 import type { Task, TaskPage } from '../schema/jobs.ts';
-import { span } from './format.ts';
+import { span, taskCost } from './format.ts';
 import { usePages } from './pages-of.ts';
 import { State, Table, When } from './parts.tsx';
 import { call, type Session } from './session.ts';
 
 const states = ['pending', 'assigned', 'running', 'done', 'error', 'cancelled'] as const;
-const columns = ['Task', 'State', 'Attempt', 'Exit', 'Started', 'Time', 'Instance', 'Reason', 'Logs'];
+const columns = ['Task', 'State', 'Attempt', 'Exit', 'Started', 'Time', 'Approx cost', 'Instance', 'Reason', 'Logs'];
 
 interface Props {
   session: Session;
@@ -75,6 +75,7 @@ const rowOf = (task: Task, onLogs: (task: number) => void) => [
   task.exitCode ?? task.signal ?? '',
   <When at={task.startedAt} />,
   span(task.startedAt, task.endedAt),
+  taskCost(task.cost),
   <code>{task.instance ?? ''}</code>,
   task.reason ?? '',
   task.attempt === 0 ? (

@@ -147,9 +147,11 @@ def test_lists_and_one_job(jobs: JobsStandIn, ropewalk: Run) -> None:
 def test_the_first_tasks_are_shown_and_all_as_json(jobs: JobsStandIn, ropewalk: Run) -> None:
     jobs.jobs[1] = a_whole_job(1)
     one = {"state": "done", "attempt": 1, "exitCode": 0, "signal": None, "startedAt": None, "endedAt": None}
-    jobs.tasks = [{**one, "id": id, "instance": None, "reason": None} for id in range(1_500)]
+    rest = {"instance": None, "reason": None, "cost": {"dollars": 0.0012}}
+    jobs.tasks = [{**one, **rest, "id": id} for id in range(1_500)]
     for limit, shown in (([], 1_000), (["--limit", "3"], 3)):
         _, out, err = ropewalk("batch", "status", "1", "--tasks", *limit)
+        assert "$0.0012" in out
         assert sum(line.startswith("│") for line in out.splitlines()) == shown
         assert err == f"There are more tasks than these {shown}: --limit N, --state error, --format json\n"
     assert len(json.loads(ropewalk("batch", "status", "1", "--tasks", "--format", "json")[1])) == 1_500

@@ -4,6 +4,7 @@ import type { TaskRecord } from '../../domain/job/state.ts';
 import type { Task, TaskPage, TasksQuery } from '../../schema/jobs.ts';
 import { jobMessages, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
 import type { Context, Deps } from '../context.ts';
+import { withTaskCosts } from '../costs/of-tasks.ts';
 import { parseCursor } from '../list-query.ts';
 import { timeOrNull } from '../to-wire.ts';
 import { inParts } from '../turns.ts';
@@ -22,7 +23,7 @@ export async function listTasks(
   const wanted = await (states === undefined
     ? firstFrom(from, seen.view.tasks.total, limit)
     : inTurn(context, seen, () => firstInStates(context.deps, seen, { states, from, limit })));
-  const items = await readTasks(context.deps, seen, wanted.indices);
+  const items = await withTaskCosts(context.deps, number, await readTasks(context.deps, seen, wanted.indices));
   return {
     // Some may have changed since their states were read.
     items: states === undefined ? items : items.filter(({ state }) => states.includes(state)),
@@ -56,7 +57,7 @@ async function firstInStates(
   return { indices, hasMore };
 }
 
-async function readTasks(deps: Deps, seen: Viewed<JobView>, indices: number[]): Promise<Task[]> {
+async function readTasks(deps: Deps, seen: Viewed<JobView>, indices: number[]): Promise<TaskRow[]> {
   if (indices.length === 0) return [];
   const live = await readLive<OpenTasks, TasksQueryInput>(deps, seen, jobMessages.tasks, { indices });
   const inHand = new Map(live.answer?.page.map((record) => [record.task, record]));
@@ -66,7 +67,7 @@ async function readTasks(deps: Deps, seen: Viewed<JobView>, indices: number[]): 
     indices.filter((index) => !inHand.has(index) && !open.has(index)),
   );
   const array = await arrayOfView(deps, seen.view);
-  return indices.map((index): Task => {
+  return indices.map((index): TaskRow => {
     const ended = inHand.get(index) ?? archived.records.get(index);
     const place = { id: array.idAt(index), index };
     if (ended !== undefined) return { ...place, ...endedTask(ended) };
@@ -76,7 +77,8 @@ async function readTasks(deps: Deps, seen: Viewed<JobView>, indices: number[]): 
   });
 }
 
-type TaskFacts = Omit<Task, 'id' | 'index'>;
+type TaskRow = Omit<Task, 'cost'>;
+type TaskFacts = Omit<TaskRow, 'id' | 'index'>;
 
 const untouched: TaskFacts = {
   state: 'pending',

@@ -6,6 +6,7 @@ import { pageDue, pageWritten } from '../../domain/job/summary.ts';
 import { taskPageSize } from '../../domain/job/limits.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { endTasks } from '../builders/end-tasks.ts';
+import { aClusterView } from '../store/fixtures.ts';
 import { createTestApi, endedView, json, type TestApi } from './support.ts';
 
 describe('reading tasks', () => {
@@ -148,6 +149,26 @@ describe('reading tasks', () => {
     const answer = await api.call('GET', `/v1/jobs/${number}`);
     expect([answer.status, (await answer.json()).number]).toEqual([200, number]);
     expect(api.logged.some((line) => line.includes(specRef))).toBe(true);
+  });
+
+  it('shows what each task has cost, about, once the ledger has its instance', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({ ntasks: 3 });
+    const job = api.workflows.jobs.get(number);
+    if (job === undefined) throw new Error('no job');
+    const startedAtMs = api.now() - 3_600_000;
+    endTasks(job, [0, 1], (task) => ({ exitCode: 0, startedAtMs, endedAtMs: startedAtMs + (task + 1) * 600_000 }));
+    const read = async () => (await (await api.call('GET', `/v1/jobs/${number}/tasks`)).json()).items;
+    const costs = async () => (await read()).map(({ cost }: { cost: { dollars: number } | null }) => cost?.dollars);
+    expect(await costs()).toEqual([undefined, undefined, undefined]);
+    const [{ instance }] = await read();
+    const price = { microsPerHour: 3_000_000, diskMicrosPerHour: 500_000, addressMicrosPerHour: 100_000, source: '' };
+    const kind = { role: 'worker', type: 'm6i.large', zone: 'a', market: 'spot' } as const;
+    const entry = { instance, ...kind, ...price, fromMs: startedAtMs - 60_000, toMs: null };
+    // As the workflow of its cluster writes it, which has the job's number.
+    const view = { ...aClusterView('default', number), costs: [entry] };
+    await api.store.clusters.project({ view, version: 1, nowMs: api.now() });
+    expect(await costs()).toEqual([0.6, 1.2, undefined]);
   });
 
   it('reads an ended job without Temporal', async () => {

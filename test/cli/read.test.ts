@@ -73,7 +73,18 @@ describe('batch status and batch list', () => {
       tasks: { ...aJob().tasks, done: 9, error: 1 },
       recentErrors: [{ task: 3, attempt: 2, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }],
     });
-    const tasks = [aTask(), aTask({ id: 3, index: 1, state: 'error', attempt: 2, exitCode: 7, reason: 'lost twice' })];
+    const tasks = [
+      aTask(),
+      aTask({
+        id: 3,
+        index: 1,
+        state: 'error',
+        attempt: 2,
+        exitCode: 7,
+        reason: 'lost twice',
+        cost: { dollars: 2e-6 },
+      }),
+    ];
     const { env } = await standIn(({ path }) => ({
       json: path.endsWith('/tasks') ? { items: tasks, next: null } : job,
     }));
@@ -83,10 +94,10 @@ describe('batch status and batch list', () => {
     );
     const rows = await callCli(['batch', 'status', '12', '--tasks'], { env });
     expect(rows.stdout).toContain(
-      '│    0 │ done  │       1 │    0 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │            │',
+      '│    0 │ done  │       1 │    0 │ 2024-11-18 17:25:10 │ 2.5 s │     $0.0003 │ i_abc    │            │',
     );
     expect(rows.stdout).toContain(
-      '│    3 │ error │       2 │    7 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │ lost twice │',
+      '│    3 │ error │       2 │    7 │ 2024-11-18 17:25:10 │ 2.5 s │    <$0.0001 │ i_abc    │ lost twice │',
     );
     expect(
       JSON.parse((await callCli(['batch', 'status', '12', '--tasks', '--format', 'json'], { env })).stdout),

@@ -99,6 +99,7 @@ export function aTask(change: Partial<Task> = {}): Task {
     startedAt: '2024-11-18T17:25:10.000Z',
     endedAt: '2024-11-18T17:25:12.500Z',
     reason: null,
+    cost: { dollars: 0.0003 },
     ...change,
   };
 }

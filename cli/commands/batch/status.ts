@@ -7,6 +7,7 @@ import { parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
+import { formatTaskCost } from '../../dollars.ts';
 import { describeFailures } from '../../failures.ts';
 import {
   formatCauses,
@@ -83,6 +84,7 @@ const columns: Column[] = [
   { title: 'Exit', align: 'right' },
   { title: 'Started', align: 'right' },
   { title: 'Time', align: 'right' },
+  { title: 'Approx Cost', align: 'right' },
   { title: 'Instance', align: 'left' },
   { title: 'Reason', align: 'left' },
 ];
@@ -105,9 +107,19 @@ async function showTasks({ output }: CliContext, client: Client, number: number,
 }
 
 function rowOf(task: Task): string[] {
-  const { id, state, attempt, exitCode, signal, startedAt, endedAt, instance, reason } = task;
+  const { id, state, attempt, exitCode, signal, startedAt, endedAt, instance, reason, cost } = task;
   const exit = exitCode === null ? (signal ?? '') : String(exitCode);
   const span = formatSpan(startedAt, endedAt);
   const tries = attempt === 0 ? '' : String(attempt);
-  return [String(id), state, tries, exit, formatTime(startedAt), span, instance ?? '', reason ?? ''];
+  return [
+    String(id),
+    state,
+    tries,
+    exit,
+    formatTime(startedAt),
+    span,
+    formatTaskCost(cost),
+    instance ?? '',
+    reason ?? '',
+  ];
 }

@@ -77,6 +77,10 @@ class Job(_JobDetails):
     recentErrors: list[TaskError]
 
 
+class TaskCost(TypedDict):
+    dollars: float
+
+
 class Task(TypedDict):
     id: int
     index: int
@@ -88,6 +92,8 @@ class Task(TypedDict):
     startedAt: str | None
     endedAt: str | None
     reason: str | None
+    #: About, in US dollars; None before it has run.
+    cost: TaskCost | None
 
 
 class TaskLine(TypedDict):

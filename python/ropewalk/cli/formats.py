@@ -75,6 +75,14 @@ def format_dollars(dollars: float) -> str:
     return "<$0.01" if 0 < dollars < 0.01 else f"${dollars:.2f}"
 
 
+def format_task_cost(cost: Mapping[str, Any] | None) -> str:
+    """Of one task, which is often less than a cent: `$0.0012`. Empty before it has run."""
+    if cost is None:
+        return ""
+    dollars = cost["dollars"]
+    return "<$0.0001" if 0 < dollars < 0.0001 else f"${dollars:.4f}"
+
+
 def format_cost(cost: Mapping[str, Any] | None) -> str:
     """Of a job or cluster: empty until it has had an instance."""
     return "" if cost is None else format_dollars(cost["dollars"])

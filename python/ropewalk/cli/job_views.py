@@ -10,7 +10,15 @@ from typing import Any
 
 from ropewalk.batch.follow import follow_lines
 from ropewalk.batch.paths import pages
-from ropewalk.cli.formats import Column, format_cost, format_span, format_table, format_time, time_of
+from ropewalk.cli.formats import (
+    Column,
+    format_cost,
+    format_span,
+    format_table,
+    format_task_cost,
+    format_time,
+    time_of,
+)
 from ropewalk.cli.terminal import clean
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import RopewalkError
@@ -34,6 +42,7 @@ _TASK_COLUMNS: list[Column] = [
     ("Exit", ">"),
     ("Started", ">"),
     ("Time", ">"),
+    ("Approx Cost", ">"),
     ("Instance", "<"),
     ("Reason", "<"),
 ]
@@ -93,6 +102,7 @@ def _task_cells(task: Mapping[str, Any]) -> list[str]:
         (task["signal"] or "") if code is None else str(code),
         format_time(task["startedAt"]),
         format_span(task["startedAt"], task["endedAt"]),
+        format_task_cost(task["cost"]),
         task["instance"] or "",
         task["reason"] or "",
     ]
