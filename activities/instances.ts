@@ -53,7 +53,8 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
           // An instance that is on its way out will do no more work for us.
           const gone = found.state === 'gone' || found.state === 'stopping';
           if (!gone) return { id, state: 'alive' as const };
-          return { id, state: 'gone' as const, wasOrdered: found.wasOrdered === true };
+          const why = found.whyEnded === undefined ? {} : { why: found.whyEnded };
+          return { id, state: 'gone' as const, wasOrdered: found.wasOrdered === true, ...why };
         });
         return { seen, linkWorks };
       });

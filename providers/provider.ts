@@ -63,6 +63,8 @@ export interface ObservedInstance {
   launchedAtMs: number;
   /** It ends or has ended because a caller terminated it or its cloud took it back: nothing that ran on it is the reason. */
   wasOrdered?: boolean;
+  /** Why it ends or has ended, in the cloud's own words; absent while it lives, and where the cloud knows no reason. */
+  whyEnded?: string;
 }
 
 /** Array ids of tasks. */

@@ -10,7 +10,7 @@ import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskReport } from './dask/report.ts';
 import type { DaskReport } from './dask/report.ts';
 import { noteNeverRegistered, noteRegistered } from './slot/canary.ts';
-import { resetFailureStreak, failSlot, lose, reportLost } from './instance/lose.ts';
+import { endedWhileStarting, resetFailureStreak, failSlot, lose, reportLost } from './instance/lose.ts';
 import { noteUnavailable } from './capacity/machines.ts';
 import { notWanted, spotInterrupted } from './plan.ts';
 import { applyRefusal, registrationRefused } from './instance/refused-registration.ts';
@@ -196,7 +196,7 @@ export function applyTerminated(
   const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
   const whyFailed = (instance: ClusterInstance): Reason => {
     const reason = endReason(instance);
-    return reason?.code === registrationRefused
+    return reason?.code === registrationRefused || reason?.code === endedWhileStarting
       ? { ...reason, atMs: nowMs }
       : { code: 'NEVER_REGISTERED', text: neverRegistered(state, instance), atMs: nowMs };
   };

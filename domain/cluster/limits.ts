@@ -15,6 +15,11 @@ export const registerTimeoutMs = 120_000;
 /** A cloud's machine first boots and fetches its agent: Karpenter allows 15 minutes, and a user waits for this one. */
 export const cloudRegisterTimeoutMs = 600_000;
 /**
+ * The provider is first asked about an instance that has not registered this long after its launch, then each time its age has
+ * doubled: machines that their cloud ends, or that power themselves off, are replaced long before the timeout.
+ */
+export const describeUnregisteredAfterMs = 60_000;
+/**
  * Between the two checks after which such an instance is replaced: agents retry every few seconds, and a timer that fires at the end
  * of an outage must not overtake their registrations.
  */
@@ -28,7 +33,7 @@ export const maxSlotFailures = 5;
 /** A program or option that is wrong fails in the same way on every instance; the second one shows that it was no accident. */
 export const maxProgramErrors = 2;
 export const slotFailureWindowMs = 600_000;
-/** Those that never register fail slowly, each after its whole timeout, and cost money meanwhile. */
+/** Those that live and never register fail slowly, each after its whole timeout, and cost money meanwhile. */
 export const maxNeverRegistered = 4;
 
 /**

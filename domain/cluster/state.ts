@@ -82,7 +82,7 @@ interface InstanceOfSlot {
 export interface StartingInstance extends InstanceOfSlot {
   state: 'starting';
   agent: null;
-  /** Null unless it did not register in time. */
+  /** Null until its provider is asked about it. */
   lateness: Lateness | null;
 }
 

@@ -6,6 +6,7 @@ import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
 import { tagKeys } from './settings.ts';
+import { wasOrdered, whyEnded } from './state-reasons.ts';
 import { ownerIn, tagFilters, tagsOf } from './tags.ts';
 
 const pageSize = 1_000;
@@ -21,9 +22,6 @@ const states: Record<string, ObservedState> = {
   stopped: 'stopping',
   terminated: 'gone',
 };
-
-/** Codes of StateReason: a call of TerminateInstances or StopInstances, and the end of spot capacity (EC2 API, StateReason). */
-const orders = ['Client.UserInitiatedShutdown', 'Server.SpotInstanceTermination', 'Server.SpotInstanceShutdown'];
 
 /** Every instance of this owner that is not gone, and those of `ids` that EC2 still shows. */
 export async function describeOwned(clients: AwsClients, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
@@ -102,6 +100,12 @@ function observed(instance: Instance): ObservedInstance[] {
   if (instance.InstanceId === undefined || owner === null) return [];
   const state = states[instance.State?.Name ?? 'pending'] ?? 'starting';
   const launchedAtMs = instance.LaunchTime?.getTime() ?? 0;
-  const wasOrdered = orders.includes(instance.StateReason?.Code ?? '');
-  return [{ id: instance.InstanceId, state, owner, launchedAtMs, ...(wasOrdered ? { wasOrdered } : {}) }];
+  const why = state === 'stopping' || state === 'gone' ? whyEnded(instance) : null;
+  return [
+    {
+      ...{ id: instance.InstanceId, state, owner, launchedAtMs },
+      ...(wasOrdered(instance) ? { wasOrdered: true } : {}),
+      ...(why === null ? {} : { whyEnded: why }),
+    },
+  ];
 }

@@ -8,7 +8,7 @@ import { again } from './again.ts';
 import type { GcpClients } from './clients.ts';
 import { requestDelete } from './delete-instance.ts';
 import { deploymentLabel, isInRegion, isOwnName, labelFilter, labelsOf, lastPart, ownerIn } from './names.ts';
-import { historyOf, isOrder } from './operations.ts';
+import { historyOf, isOrder, whyEnded } from './operations.ts';
 
 type Instance = protos.google.cloud.compute.v1.IInstance;
 
@@ -44,6 +44,7 @@ export async function describeOwned(clients: GcpClients, owner: Owner, ids: stri
             state: 'gone' as const,
             owner,
             launchedAtMs: insertedAtMs,
+            whyEnded: whyEnded(endedBy),
             ...(isOrder(endedBy) ? { wasOrdered: true } : {}),
           },
         ],
@@ -102,5 +103,6 @@ function observed({ name, labels, status, creationTimestamp }: Instance): Observ
   const owner = ownerIn(labels);
   if (name === null || name === undefined || owner === null) return [];
   const state = states[status ?? ''] ?? 'starting';
-  return [{ id: name, state, owner, launchedAtMs: Date.parse(creationTimestamp ?? '') || 0 }];
+  const why = state === 'stopping' ? { whyEnded: `Compute Engine shows it as ${status}` } : {};
+  return [{ id: name, state, owner, launchedAtMs: Date.parse(creationTimestamp ?? '') || 0, ...why }];
 }

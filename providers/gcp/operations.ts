@@ -121,6 +121,12 @@ const endings = new Set([
 const orders = new Set(['delete', 'stop', 'suspend', 'compute.instances.preempted']);
 export const isOrder = (type: string): boolean => orders.has(type);
 
+/** What Compute Engine says of an instance that this operation ended. */
+export const whyEnded = (type: string): string =>
+  `Compute Engine says ${type}${type === 'compute.instances.guestTerminate' ? `. ${poweredOff}` : ''}`;
+
+const poweredOff = 'The machine powered itself off, as it does when its agent cannot start or gives up';
+
 const list = (clients: GcpClients, filter: string): Promise<Operation[]> => again(() => listOnce(clients, filter));
 
 async function listOnce(clients: GcpClients, filter: string): Promise<Operation[]> {

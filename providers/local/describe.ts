@@ -39,7 +39,10 @@ export async function describeInstances(at: Home, owner: Owner, ids: string[]): 
     const isEnding = state === 'gone' || state === 'stopping';
     const wasOrdered = isEnding && (at.ended.has(id) || (await exists(instancePaths(home, id).tombstone)));
     const launchedAtMs = tags?.launchedAtMs ?? 0;
-    observed.push({ id, state, owner: identityOf(owner), launchedAtMs, ...(wasOrdered ? { wasOrdered } : {}) });
+    const why = isEnding && !wasOrdered ? { whyEnded: 'its agent has ended; its log says why' } : {};
+    observed.push({
+      ...{ id, state, owner: identityOf(owner), launchedAtMs, ...(wasOrdered ? { wasOrdered } : {}), ...why },
+    });
   }
   for (const id of asked) {
     // An id without a directory has never run on this machine, which is the only place where it could.

@@ -56,7 +56,7 @@ function checkDecision(sim: ClusterSimulation, decision: Decision, isEnding: boo
   for (const id of decision.ids) {
     const instance = state.instances.find((each) => each.id === id);
     must(instance !== undefined && instance.state !== 'stopping', () => `terminates ${id} again`);
-    const isOverdue = nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs || sim.gone.has(id);
+    const isOverdue = nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
     const isLate = instance.state === 'starting' && isOverdue;
     if (isLate) sim.met('never registered');
     const terminatesAtMs = sim.interrupted.get(id);

@@ -3,7 +3,7 @@
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import { endReason } from '../../domain/cluster/instance/transitions.ts';
 import type { Inspection } from '../../domain/cluster/instance/suspicion.ts';
-import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/cluster/limits.ts';
+import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../../domain/cluster/limits.ts';
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
 import type { ClusterRules } from './rules.ts';
@@ -14,6 +14,7 @@ export const clusterSubjects = [
   'stop',
   'partial launch',
   'never registered',
+  'ended while starting',
   'refused launch',
   'given up',
   'scale',
@@ -43,7 +44,7 @@ export interface ClusterSimulation {
   notified: Set<string>;
   endJobs: number;
   lost: Set<string>;
-  /** Of which the provider has said that they exist no more. */
+  /** Of which the provider has said before they registered that they exist no more. */
   gone: Set<string>;
   /** Interrupted workers, and when their cloud terminates them. */
   interrupted: Map<string, number>;
@@ -118,7 +119,8 @@ export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kin
   note(sim, (to) => sim.rules.applyTerminated(to, effect.ids, sim.nowMs));
   sim.rules.applyTerminated(copy, effect.ids.toReversed(), sim.nowMs);
   must(quiet(copy) === quiet(sim.state), () => 'the order of terminated instances makes a difference');
-  if (silent.length === 0 || sim.failedCanaries < maxNeverRegistered - 1) return;
+  const areEarly = silent.every(({ id }) => sim.gone.has(id));
+  if (silent.length === 0 || sim.failedCanaries < (areEarly ? maxSlotFailures : maxNeverRegistered) - 1) return;
   const asked = [...state.instances, ...state.launches.flatMap(({ slots }) => slots.map((slot) => ({ slot })))];
   for (let slot = 0; slot < state.target; slot += 1) {
     const isThere = asked.some((each) => each.slot === slot) || Boolean(state.slots[slot]?.givenUp);
@@ -133,12 +135,19 @@ export function inspected(
 ): void {
   finish(sim, effect);
   const before = sim.state.instances.filter((instance) => instance.state === 'error').length;
+  const starting = sim.state.instances.filter((instance) => instance.state === 'starting').map(({ id }) => id);
   const copy: ClusterState = JSON.parse(JSON.stringify(sim.state));
   note(sim, (to) => sim.rules.applyInspection(to, inspection, sim.nowMs));
   sim.rules.applyInspection(copy, { ...inspection, seen: inspection.seen.toReversed() }, sim.nowMs);
   must(quiet(copy) === quiet(sim.state), () => 'the order of inspected instances makes a difference');
   const lost = sim.state.instances.filter((instance) => instance.state === 'error').length - before;
-  for (const { id, state } of inspection.seen) if (state === 'gone') sim.gone.add(id);
+  for (const { id, state } of inspection.seen) {
+    if (state !== 'gone' || !starting.includes(id)) continue;
+    sim.gone.add(id);
+    sim.met('ended while starting');
+    const found = sim.state.instances.find((each) => each.id === id);
+    must(found?.state === 'error', () => `${id} has ended and is waited for`);
+  }
   const gone = inspection.seen.filter((seen) => seen.state === 'gone').length;
   must(inspection.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
 }

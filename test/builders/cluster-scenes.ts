@@ -77,7 +77,7 @@ export function endGame(sim: ClusterSimulation, how: string): void {
   let routine = 0;
   for (let round = 0; ; round += 1) {
     must(round < 160, () => `the cluster does not come to rest: ${JSON.stringify(sim.state)}`);
-    for (const effect of sim.effects) answerWell(sim, effect);
+    for (const effect of sim.effects) answerWell(sim, effect, how === 'ends early');
     decide(sim);
     if (how === 'healthy') registerAll(sim);
     if (how === 'dies young') dieYoung(sim);
@@ -86,7 +86,7 @@ export function endGame(sim: ClusterSimulation, how: string): void {
     if (sim.effects.length > 0) continue;
     if (plan.wakeAtMs === null) break;
     sim.nowMs = plan.wakeAtMs;
-    if (how !== 'dies young') speakAll(sim);
+    if (!['dies young', 'ends early'].includes(how)) speakAll(sim);
     const due = sim.rules.planCluster(sim.state, sim.nowMs).decisions;
     // Routine inspections of a job's instances never end: all other deadlines are shorter than a few of their periods.
     const isStarting = sim.state.instances.some(({ state }) => state === 'starting');
@@ -99,7 +99,9 @@ export function endGame(sim: ClusterSimulation, how: string): void {
   checkRest(sim, how);
 }
 
-function answerWell(sim: ClusterSimulation, effect: Effect): void {
+/** `endsEarly`: instances of which the provider is asked have ended. */
+function answerWell(sim: ClusterSimulation, effect: Effect, endsEarly: boolean): void {
+  if (effect.kind === 'inspect' && endsEarly) return allGone(sim, effect);
   if (effect.kind === 'inspect') return inspect(sim, effect, true);
   if (effect.kind === 'terminate') return terminated(sim, effect);
   const slots = effect.slots.map((order) => order.slot);
@@ -122,10 +124,12 @@ function dieYoung(sim: ClusterSimulation): void {
   const suspects = ready.map((instance) => ({ instance: instance.id, heardAtMs: sim.nowMs }));
   note(sim, (to) => sim.rules.suspectInstances(to, suspects, sim.nowMs));
   decide(sim);
-  for (const effect of inspections(sim)) {
-    const seen = effect.ids.map((id) => ({ id, state: 'gone' as const }));
-    inspected(sim, effect, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 });
-  }
+  for (const effect of inspections(sim)) allGone(sim, effect);
+}
+
+function allGone(sim: ClusterSimulation, effect: Inspection): void {
+  const seen = effect.ids.map((id) => ({ id, state: 'gone' as const }));
+  inspected(sim, effect, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 });
 }
 
 function checkRest(sim: ClusterSimulation, how: string): void {
@@ -133,7 +137,7 @@ function checkRest(sim: ClusterSimulation, how: string): void {
   const isAlive = instances.length > 0;
   must(isAlive !== sim.rules.planCluster(sim.state, sim.nowMs).done, () => 'neither alive nor done');
   must(isAlive === (stopRequested === null), () => 'at rest, but neither alive nor stopped');
-  must(how !== 'dies young' || !isAlive, () => 'a cluster of the dead goes on');
+  must(!['dies young', 'ends early'].includes(how) || !isAlive, () => 'a cluster of the dead goes on');
   if (how === 'healthy' && isAlive) {
     must(sim.rules.clusterStatus(sim.state) === 'ready', () => 'all have started, yet it is not ready');
   }

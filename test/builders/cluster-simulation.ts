@@ -83,7 +83,7 @@ const clusterPlan = fc.record({
   instances: fc.integer({ min: 1, max: 5 }),
   job: fc.boolean(),
   steps: fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }),
-  end: fc.constantFrom('stop', 'healthy', 'never registers', 'dies young'),
+  end: fc.constantFrom('stop', 'healthy', 'never registers', 'dies young', 'ends early'),
 });
 type ClusterPlan = typeof clusterPlan extends fc.Arbitrary<infer T> ? T : never;
 

@@ -94,11 +94,13 @@ export function createEmulatedCluster(cloud: TestedCloud, options: EmulatedClust
       applyTerminated(state, decision.ids, nowMs(), await cloud.provider.lifetimes?.(owner, decision.ids));
     }
     if (decision.kind === 'inspect') {
-      const found = new Map((await cloud.provider.describe(owner, decision.ids)).map((each) => [each.id, each.state]));
+      const found = new Map((await cloud.provider.describe(owner, decision.ids)).map((each) => [each.id, each]));
       const seen = decision.ids.map((id) => {
-        const is = found.get(id) ?? 'unknown';
+        const is = found.get(id)?.state ?? 'unknown';
+        const whyEnded = found.get(id)?.whyEnded;
         const word = is === 'gone' || is === 'stopping' ? ('gone' as const) : ('alive' as const);
-        return { id, state: is === 'unknown' ? ('unknown' as const) : word };
+        const why = whyEnded === undefined ? {} : { why: whyEnded };
+        return { id, state: is === 'unknown' ? ('unknown' as const) : word, ...why };
       });
       applyInspection(
         state,

@@ -116,9 +116,10 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(described?.launchedAtMs).toBeGreaterThanOrEqual(startedMs - 1_000);
         await cloud.crash(dies);
         await cloud.until(async () => (await stateOf(dies)) === 'gone');
-        expect(await cloud.provider.describe(owner, [dies])).not.toContainEqual(
-          expect.objectContaining({ id: dies, wasOrdered: true }),
-        );
+        const [crashed] = (await cloud.provider.describe(owner, [dies])).filter(({ id }) => id === dies);
+        expect(crashed?.wasOrdered).not.toBe(true);
+        expect(crashed?.whyEnded).toMatch(/\w+/);
+        expect(described?.whyEnded).toBeUndefined();
         expect(idsOf(await cloud.provider.describe(owner, []))).toEqual([lives]);
         await terminate([lives]);
         expect(await stateOf(lives)).toBe('gone');

@@ -6,6 +6,7 @@ import { addEvent } from '../notes.ts';
 import type { ClusterInstance, ClusterState, ReadyInstance } from '../state.ts';
 import { lose, reportLost } from './lose.ts';
 import { isEnding } from './transitions.ts';
+import { applyEarlyEnd } from './ended-while-starting.ts';
 import { answerRegistrationCheck, wantRegistrationCheck } from './registration.ts';
 import {
   answerInspection,
@@ -55,19 +56,20 @@ const maxNamed = 10;
 export function applyInspection(state: ClusterState, inspection: Inspection, nowMs: number): void {
   const isSilenceCounted = countsSilence(state.settings, inspection);
   const silent: ReadyInstance[] = [];
-  for (const { id, state: seen, wasOrdered } of inspection.seen) {
+  for (const { id, state: seen, wasOrdered, why } of inspection.seen) {
     const instance = state.instances.find((known) => known.id === id);
-    if (instance?.state === 'starting' && seen === 'gone' && wasOrdered === true) {
-      lose(state, instance, { code: 'GONE', text: terminatedByRequest, atMs: nowMs }, 'ordered');
+    if (instance?.state === 'starting' && seen === 'gone') {
+      if (wasOrdered === true) lose(state, instance, { code: 'GONE', text: orderedEnd(why), atMs: nowMs }, 'ordered');
+      else applyEarlyEnd(state, instance, why, nowMs);
     } else if (instance?.state === 'starting') {
       const apiAnswered = inspection.linkWorks && inspection.listeningMs > 0;
       const heardAtMs = inspection.heard.find((each) => each.instance === id)?.heardAtMs ?? null;
-      answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered, heardAtMs }, nowMs);
+      answerRegistrationCheck(state, instance, { apiAnswered, heardAtMs }, nowMs);
     }
     if (instance?.state !== 'ready') continue;
     const lost = answerInspection(instance, seen, { heard: inspection.heard, isSilenceCounted });
     if (lost !== null) {
-      const gone = wasOrdered === true ? terminatedByRequest : 'the provider says that it no longer exists';
+      const gone = wasOrdered === true ? orderedEnd(why) : unexpectedEnd(why);
       const text = lost === 'gone' ? gone : 'the provider knows it no more';
       const ending = wasOrdered === true ? 'ordered' : 'unexpected';
       lose(state, instance, { code: 'GONE', text, atMs: nowMs }, ending);
@@ -77,7 +79,11 @@ export function applyInspection(state: ClusterState, inspection: Inspection, now
   loseSilent(state, silent, nowMs);
 }
 
-const terminatedByRequest = 'it was terminated by request';
+const orderedEnd = (why: string | undefined): string =>
+  `it was terminated by request${why === undefined ? '' : `: ${why}`}`;
+
+const unexpectedEnd = (why: string | undefined): string =>
+  `the provider says that it no longer exists${why === undefined ? '' : `: ${why}`}`;
 
 /** The API has said when it last heard these instances. */
 export function applyHeard(state: ClusterState, heard: readonly Heard[]): void {

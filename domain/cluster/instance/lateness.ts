@@ -1,4 +1,4 @@
-// An instance that has not registered in time, as its checks find it.
+// An instance that has not registered, as the checks of its provider and of the API find it.
 
 export interface Lateness {
   /** In a row, in which the API answered and had not heard the agent since the check before. */

@@ -6,6 +6,9 @@ import { giveUpSlot, slotHistory } from '../slot/slots.ts';
 import type { ClusterInstance, ClusterState, LostInstance } from '../state.ts';
 import { becomeEnding, isEnding } from './transitions.ts';
 
+/** Why an instance is lost that ended before its agent registered. */
+export const endedWhileStarting = 'ENDED_WHILE_STARTING';
+
 /** How an instance ended: by an order, by its agent's own decision, or for an unknown reason. */
 export type Ending = 'ordered' | 'left' | 'unexpected';
 
@@ -55,7 +58,8 @@ export function failSlot(state: ClusterState, { slot, agent }: ClusterInstance, 
   history.failures = reason.atMs - sinceMs < slotFailureWindowMs ? history.failures + 1 : 1;
   history.lastFailureMs = reason.atMs;
   history.unregistered = agent === null ? history.unregistered + 1 : 0;
-  const isHopeless = history.unregistered >= maxNeverRegistered;
+  // An early end costs a minute, not the whole timeout, and may be a fault of the cloud that passes.
+  const isHopeless = history.unregistered >= maxNeverRegistered && reason.code !== endedWhileStarting;
   const limit = reason.code === 'PROGRAM_ERROR' ? maxProgramErrors : maxSlotFailures;
   if (history.failures >= limit || isHopeless) giveUpSlot(state, slot, reason);
 }

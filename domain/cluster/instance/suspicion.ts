@@ -32,6 +32,8 @@ export interface ProviderSightings {
     state: 'alive' | 'gone' | 'unknown';
     /** Terminated from outside, or interrupted by its cloud. */
     wasOrdered?: boolean;
+    /** Why it ended, in the provider's words; absent where it knows no reason. */
+    why?: string;
   }[];
   /** Our own API answered during the inspection. */
   linkWorks: boolean;

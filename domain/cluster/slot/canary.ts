@@ -1,10 +1,12 @@
 // Instances that are launched and never register are most often the network's fault, and more of the same would cost as much
 // and help as little: from then on one is launched at a time, until one registers, or so many in a row have not.
-import { maxNeverRegistered } from '../limits.ts';
+import { endedWhileStarting } from '../instance/lose.ts';
+import { maxNeverRegistered, maxSlotFailures } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { addEvent } from '../notes.ts';
 import { giveUpSlot, vacantSlots } from './slots.ts';
 import type { ClusterInstance, ClusterState } from '../state.ts';
+import { endReason } from '../instance/transitions.ts';
 
 /** Instances that never registered have been terminated. Those that were launched before the first canary say nothing new. */
 export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance[], reason: Reason): void {
@@ -16,7 +18,8 @@ export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance
     return;
   }
   canary.failed += failed.filter((instance) => isCanary(state, instance)).length;
-  if (canary.failed < maxNeverRegistered - 1) return;
+  const areEarly = failed.every((instance) => endReason(instance)?.code === endedWhileStarting);
+  if (canary.failed < (areEarly ? maxSlotFailures : maxNeverRegistered) - 1) return;
   for (const slot of vacantSlots(state)) giveUpSlot(state, slot, reason);
 }
 

@@ -6,7 +6,11 @@ import { applyInspection, suspectInstances } from '../../../domain/cluster/insta
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { registrationRecheckMs, registerTimeoutMs } from '../../../domain/cluster/limits.ts';
+import {
+  describeUnregisteredAfterMs,
+  registrationRecheckMs,
+  registerTimeoutMs,
+} from '../../../domain/cluster/limits.ts';
 
 function launched(): ClusterState {
   const settings = {
@@ -115,7 +119,8 @@ describe('an instance that has not registered in time', () => {
     intend(state, decision, registerTimeoutMs);
     const seen = decision.ids.map((id) => ({ id, state: 'gone' as const }));
     applyInspection(state, { seen, linkWorks: false, heard: [], listeningMs: 0 }, registerTimeoutMs);
-    expect(planCluster(state, registerTimeoutMs).decisions).toMatchObject([{ kind: 'terminate' }]);
+    const kinds = planCluster(state, registerTimeoutMs).decisions.map(({ kind }) => kind);
+    expect(kinds).toEqual(['notifyJob', 'terminate']);
   });
 });
 
@@ -168,7 +173,7 @@ describe('an instance that was terminated by request before it registered', () =
       inspect(state, nth * 1_000, 'alive');
     }
     expect(state.instances.map(({ state: each }) => each)).toEqual(['starting', 'starting']);
-    expect(planCluster(state, 6_000)).toMatchObject({ decisions: [], wakeAtMs: registerTimeoutMs });
+    expect(planCluster(state, 6_000)).toMatchObject({ decisions: [], wakeAtMs: describeUnregisteredAfterMs });
   });
 
   it('has failed when it ended by itself', () => {
@@ -176,6 +181,6 @@ describe('an instance that was terminated by request before it registered', () =
     suspectInstances(state, suspects, 1_000);
     inspect(state, 1_000, 'gone');
     expect(pass(state, 1_000, { apiAnswers: true })).toContain('terminate');
-    expect(state.failures).toMatchObject({ NEVER_REGISTERED: { count: 2 } });
+    expect(state.failures).toMatchObject({ ENDED_WHILE_STARTING: { count: 2 } });
   });
 });
