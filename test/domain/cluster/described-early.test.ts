@@ -60,9 +60,9 @@ const lives: Seen = { state: 'alive' };
 const ended: Seen = { state: 'gone', why };
 
 /** Every moment at which the plan wakes, until the condition holds. */
-function wakesUntil(state: ClusterState, seen: Seen, isOver: (nowMs: number) => boolean): number[] {
+function wakesUntil(state: ClusterState, seen: Seen, hasEnded: (nowMs: number) => boolean): number[] {
   const wakes: number[] = [];
-  for (let nowMs = 0; !isOver(nowMs);) {
+  for (let nowMs = 0; !hasEnded(nowMs);) {
     pass(state, nowMs, seen);
     const { wakeAtMs } = planCluster(state, nowMs);
     if (wakeAtMs === null) break;
