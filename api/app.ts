@@ -7,6 +7,7 @@ import { mountSharedBuilds } from './agent-link/shared-builds.ts';
 import { requireInstance, requireLaunch, requireToken, requireTokenStill } from './middleware/auth.ts';
 import { answerError, validationProblem } from './middleware/errors.ts';
 import { limitBody } from './middleware/limits.ts';
+import { limitShape } from './middleware/shape.ts';
 import { countRequest } from './middleware/metrics.ts';
 import { createNotFound } from './middleware/not-found.ts';
 import { identifyRequest, logRequest } from './middleware/request-id.ts';
@@ -59,7 +60,7 @@ export function createApp(deps: Deps): App {
   for (const path of peoplesPaths) app.use(path, requireToken);
   app.use('/v1/agent/register', requireLaunch);
   for (const path of instancePaths) app.use(path, requireInstance);
-  app.use(limitBody, requireTokenStill);
+  app.use(limitBody, limitShape, requireTokenStill);
 
   mountJobs(app);
   mountClusters(app);

@@ -13,39 +13,62 @@ export function isFilePath(path: string): boolean {
     .every((name) => name !== '' && name !== '.' && name !== '..' && utf8Bytes(name) <= maxNameBytes);
 }
 
-/** The directories that a path lies in, outermost first. */
-export function parentsOf(path: string): string[] {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+/** A file of one list that cannot lie in one directory with one of another: they are the same, or one is in the other's way. */
+export interface Clash {
+  index: number;
+  other: string;
 }
 
-/** The first of `paths` that cannot lie in one directory with one of `others`: they are the same, or one is a file in the other's way. */
-export function findClash(
-  paths: readonly string[],
-  others: readonly string[],
-): { index: number; other: string } | null {
-  const files = new Set(others);
-  const below = new Map(others.flatMap((other) => parentsOf(other).map((parent) => [parent, other] as const)));
-  for (const [index, path] of paths.entries()) {
-    const other = [...parentsOf(path), path].find((each) => files.has(each)) ?? below.get(path);
-    if (other !== undefined) return { index, other };
+/**
+ * The first of `paths` that clashes with one of `others`. In the order in which a directory comes directly before what lies below it, so
+ * that the time grows with the paths' characters, and not with their levels.
+ */
+export function findClash(paths: readonly string[], others: readonly string[]): Clash | null {
+  const all = inOrder([
+    ...paths.map((path, index) => ({ path, index })),
+    ...others.map((path) => ({ path, index: null })),
+  ]);
+  let first: Clash | null = null;
+  const note = (index: number | null, other: string): void => {
+    if (index !== null && (first === null || index < first.index)) first = { index, other };
+  };
+  /** Of each list the outermost path that the present one may be, or lie below. */
+  let above: Placed | null = null;
+  let aboveOthers: Placed | null = null;
+  for (const each of all) {
+    if (above !== null && !isAtOrBelow(each, above)) above = null;
+    if (aboveOthers !== null && !isAtOrBelow(each, aboveOthers)) aboveOthers = null;
+    if (each.index !== null && aboveOthers !== null) note(each.index, aboveOthers.path);
+    if (each.index === null && above !== null) note(above.index, each.path);
+    if (each.index === null) aboveOthers ??= each;
+    else above ??= each;
   }
-  return null;
+  return first;
 }
 
 /** The same among `paths` themselves. */
-export function findOwnClash(paths: readonly string[]): { index: number; other: string } | null {
-  const all = new Set<string>();
-  for (const [index, path] of paths.entries()) {
-    if (all.has(path)) return { index, other: path };
-    all.add(path);
-  }
-  for (const [index, path] of paths.entries()) {
-    const other = parentsOf(path).find((parent) => all.has(parent));
-    if (other !== undefined) return { index, other };
+export function findOwnClash(paths: readonly string[]): Clash | null {
+  let above: Placed | null = null;
+  for (const each of inOrder(paths.map((path, index) => ({ path, index })))) {
+    if (above !== null && isAtOrBelow(each, above)) return { index: each.index ?? 0, other: above.path };
+    above = each;
   }
   return null;
 }
+
+/** `key`: the path as a directory, which begins the keys of all that lies below it, and comes directly before them. */
+interface Placed {
+  path: string;
+  key: string;
+  index: number | null;
+}
+
+const inOrder = (paths: readonly Omit<Placed, 'key'>[]): Placed[] =>
+  paths
+    .map((each) => ({ ...each, key: `${each.path}/` }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key === b.key ? (a.index ?? -1) - (b.index ?? -1) : 1));
+
+const isAtOrBelow = ({ key }: Placed, above: Placed): boolean => key.startsWith(above.key);
 
 function utf8Bytes(text: string): number {
   let bytes = 0;

@@ -100,9 +100,13 @@ function names(size: number, ...all: string[]): [string, number][] {
   return all.map((name) => [name, size]);
 }
 
-const numberWithUnit = /^(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)?([a-z]*)$/;
+const numberWithUnit = /^((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)?([a-z]*)$/;
+/** Of a value as it is written: a line of a script's header can be as long as the script. */
+const maxWrittenChars = 100;
 
 function split(value: string | number, field: string, hint: string): { amount: number; unit: string } {
+  if (typeof value === 'string' && value.length > maxWrittenChars)
+    throw invalid(field, value, `it has more than ${maxWrittenChars} characters`, hint);
   const text = String(value).replaceAll(' ', '').toLowerCase();
   const match = numberWithUnit.exec(text);
   if (text === '' || match === null) throw invalid(field, value, 'it is not a positive number with a unit', hint);

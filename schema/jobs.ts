@@ -16,6 +16,9 @@ const envName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'an environment variable name: letters, digits and _, not starting with a digit');
 export const envMap = z.record(envName, z.string().max(32 * 1024));
 
+/** More than there are. */
+const maxSentOptions = 200;
+
 const jobNumbers = z.array(z.number().int().min(1)).max(maxAwaited);
 
 export const jobFile = z.strictObject({
@@ -104,7 +107,10 @@ export const createJob = z.strictObject({
   /** Others see that it is there and how it stands; its command, tasks, events and output are its creator's alone. */
   privateToCreator: z.boolean().default(false),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
-  options: z.record(z.string().max(100), z.string().max(10_000)).optional(),
+  options: z
+    .record(z.string().max(100), z.string().max(10_000))
+    .refine((options) => Object.keys(options).length <= maxSentOptions, `at most ${maxSentOptions} options`)
+    .optional(),
   /** Options of the script's header that the client has carried out, e.g. `env-file`: only it can read the user's files. */
   clientOptions: z.array(z.string().max(100)).max(100).optional(),
 });

@@ -58,7 +58,7 @@ export function readHeader(
   for (const text of header.slurm ?? []) warnings.add(`${script}: ${text}.`);
   const unusable: Unusable[] = [];
   const judge = (name: string, place: HeaderOption | null): void => {
-    const found = judgeOption(name, place, script);
+    const found = judgeOption(name, place, { script, suggests: unusable.length < maxReported });
     if (typeof found === 'string') warnings.add(found);
     else unusable.push(found);
   };
@@ -83,8 +83,15 @@ interface Unusable {
   hint: string;
 }
 
-/** The warning for an option without effect, or why running without the option would run something else. */
-function judgeOption(name: string, place: HeaderOption | null, script: string): string | Unusable {
+/**
+ * The warning for an option without effect, or why running without the option would run something else. `suggests`: the comparison with
+ * all known names takes a fifth of a millisecond, too much for each of thousands.
+ */
+function judgeOption(
+  name: string,
+  place: HeaderOption | null,
+  { script, suggests }: { script: string; suggests: boolean },
+): string | Unusable {
   const effect = noEffect.get(name);
   if (effect !== undefined)
     return `${name}${place === null ? '' : ` (line ${place.line})`} has no effect here: ${effect}.`;
@@ -93,18 +100,13 @@ function judgeOption(name: string, place: HeaderOption | null, script: string): 
   const why = refused.get(name);
   if (why !== undefined)
     return { message: `${at}${name} is not supported: ${why}`, field, hint: 'Leave it out to run without.' };
-  const near = nearName(name, [
-    ...honoured,
-    ...runtimeOptions,
-    ...machineOptions,
-    ...noEffect.keys(),
-    ...refused.keys(),
-  ]);
+  const near = suggests ? nearName(name, allNames) : null;
   const meant = near === null ? '' : `; did you mean ${near}?`;
   const write = near === null ? '' : `Write ${near}. `;
   return { message: `${at}${name} is not an option${meant}`, field, hint: `${write}${allOptions}` };
 }
 
+const allNames = [...honoured, ...runtimeOptions, ...machineOptions, ...noEffect.keys(), ...refused.keys()];
 const allOptions = 'docs/batch-options.md describes all options.';
 const maxReported = 20;
 

@@ -44,6 +44,12 @@ export const maxHeldOrders = 10;
 
 /** How deep a value of free form may nest: its readers may use recursion. */
 export const maxValueDepth = 32;
+/** Of the JSON of a counted body, looked for before it is parsed: known fields add some levels to a value of free form. */
+export const maxJsonDepth = 40;
+/** Each key costs microseconds to check. No map of ours, variables of an environment included, has as many. */
+export const maxJsonKeys = 5_000;
+/** Tasks of a job are the longest list. */
+export const maxJsonItems = 1_000_000;
 /** Bounds of numbers that agents send: how many of anything exist, and how high anything is numbered. */
 export const maxAmount = 1_000_000_000;
 /** Bytes that an agent may say it has or uses: a pebibyte, beyond the memory of any cluster, and exact as a number. */

@@ -1,6 +1,6 @@
 // Files that a request names must have been uploaded before it.
 import { RopewalkError } from '../../domain/errors.ts';
-import { parentsOf } from '../../domain/file-path.ts';
+import { findOwnClash } from '../../domain/file-path.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import type { Deps } from '../context.ts';
 import { missingFiles } from './transfers.ts';
@@ -11,15 +11,11 @@ export async function requireStored(
   workspace: string,
   { files, field }: { files: readonly StoredFile[]; field: string },
 ): Promise<void> {
-  const seen = new Set<string>();
-  for (const [index, { path }] of files.entries()) {
-    if (seen.has(path)) throw invalid(`${field}.${index}.path`, `${JSON.stringify(path)} is there twice.`);
-    seen.add(path);
-  }
-  const parents = files.findIndex(({ path }) => parentsOf(path).some((parent) => seen.has(parent)));
-  if (parents !== -1) {
-    const path = JSON.stringify(files[parents]?.path);
-    throw invalid(`${field}.${parents}.path`, `${path} lies below another file of the list.`);
+  const clash = findOwnClash(files.map(({ path }) => path));
+  if (clash !== null) {
+    const path = files[clash.index]?.path;
+    const why = path === clash.other ? 'is there twice.' : 'lies below another file of the list.';
+    throw invalid(`${field}.${clash.index}.path`, `${JSON.stringify(path)} ${why}`);
   }
   const missing = new Set(await missingFiles(deps, workspace, files));
   const index = files.findIndex(({ sha256 }) => missing.has(sha256));

@@ -33,7 +33,6 @@ const noHeader: BatchHeader = { options: [], problems: [] };
 
 /** Refuses what could not be placed in a task's working directory, or would leave it. */
 export function checkFiles(files: CreateJobParsed['files']): void {
-  const seen = new Set<string>();
   for (const [index, { path }] of files.entries()) {
     const parts = normalPath(path).split('/');
     const field = `files.${index}.path`;
@@ -41,19 +40,14 @@ export function checkFiles(files: CreateJobParsed['files']): void {
       const hint = 'Give a path below the working directory, with "/" between its parts, without "..".';
       throw invalid(field, `${field}: ${JSON.stringify(path)} does not stay in the task's working directory.`, hint);
     }
-    if (seen.has(parts.join('/'))) throw invalid(field, `${field}: ${JSON.stringify(path)} is there twice.`);
-    seen.add(parts.join('/'));
   }
-  for (const [index, { path }] of files.entries()) {
-    const parts = normalPath(path).split('/');
-    const parent = parts.map((_, at) => parts.slice(0, at).join('/')).find((each) => seen.has(each));
-    if (parent === undefined) continue;
-    const field = `files.${index}.path`;
-    throw invalid(
-      field,
-      `${field}: ${JSON.stringify(path)} lies below ${JSON.stringify(parent)}, which is a file itself.`,
-    );
-  }
+  const paths = files.map(({ path }) => normalPath(path));
+  const clash = findOwnClash(paths);
+  if (clash === null) return;
+  const field = `files.${clash.index}.path`;
+  const path = JSON.stringify(files[clash.index]?.path);
+  if (paths[clash.index] === clash.other) throw invalid(field, `${field}: ${path} is there twice.`);
+  throw invalid(field, `${field}: ${path} lies below ${JSON.stringify(clash.other)}, which is a file itself.`);
 }
 
 /** Refuses input files that other files of the job leave no room for. `field`: of those of them that did not come with the request. */

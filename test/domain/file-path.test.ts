@@ -1,7 +1,8 @@
 // Paths of files that have to lie in one directory.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { findClash, parentsOf } from '../../domain/file-path.ts';
+import { findClash, findOwnClash } from '../../domain/file-path.ts';
 
 describe('two lists of files', () => {
   it.each([
@@ -15,8 +16,46 @@ describe('two lists of files', () => {
   ])('%j and %j', (paths, others, clash) => {
     expect(findClash(paths, others)).toEqual(clash);
   });
+});
 
-  it('has parents from the outermost', () => {
-    expect(parentsOf('a/b/c')).toEqual(['a', 'a/b']);
+describe('a list of files', () => {
+  it.each([
+    [['a', 'b', 'a'], { index: 2, other: 'a' }],
+    [['a/b/c', 'x', 'a'], { index: 0, other: 'a' }],
+    [['a', 'a b', 'a-b/c', 'ab'], null],
+    [[], null],
+  ])('%j', (paths, clash) => {
+    expect(findOwnClash(paths)).toEqual(clash);
+  });
+});
+
+describe('any lists of files', () => {
+  const path = fc.array(fc.constantFrom('a', 'b', 'ab', 'a-', '!', 'é'), { minLength: 1, maxLength: 4 });
+  const paths = fc.array(
+    path.map((names) => names.join('/')),
+    { maxLength: 8 },
+  );
+  const clashes = (one: string, other: string) =>
+    one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+
+  it('clash exactly where a path is another one, or lies below it', () => {
+    fc.assert(
+      fc.property(paths, paths, (some, others) => {
+        const expected = some.findIndex((each) => others.some((other) => clashes(each, other)));
+        const found = findClash(some, others);
+        // Among paths that clash with each other already, any of them is named.
+        if (findOwnClash(some) === null) expect(found?.index ?? -1).toBe(expected);
+        else expect(found === null).toBe(expected === -1);
+        if (found !== null) expect(clashes(some[found.index] ?? '', found.other)).toBe(true);
+        const own = some.some((each, at) => some.some((other, place) => place !== at && clashes(each, other)));
+        expect(findOwnClash(some) !== null).toBe(own);
+      }),
+    );
+  });
+
+  it('are compared in a time that does not grow with the square of their levels', () => {
+    const deep = Array.from({ length: 10_000 }, (_, n) => `${'a/'.repeat(500)}${n}`);
+    expect(findOwnClash(deep)).toBeNull();
+    expect(findClash(deep, ['b'])).toBeNull();
   });
 });

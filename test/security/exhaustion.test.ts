@@ -73,6 +73,37 @@ describe('the shape of a request', () => {
     }
   });
 
+  it.each([
+    ['8,000,000 levels', `{"command":${'['.repeat(8_000_000)}${']'.repeat(8_000_000)}}`],
+    ['1,000,000 fields', `{${Array.from({ length: 1_000_000 }, (_, n) => `"k${n}":1`).join(',')}}`],
+    ['250,000 variables', `{"env":{${Array.from({ length: 250_000 }, (_, n) => `"-${n}":"1"`).join(',')}}}`],
+    ['5,000,000 sets of variables', `{"mapOver":{"variables":[${'{},'.repeat(5_000_000)}{}]}}`],
+  ])('is looked through before it is parsed: %s', async (_what, body) => {
+    const api = await createTestApi();
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+    const response = await api.call('POST', '/v1/jobs', { headers, body });
+    expect([response.status, (await errorOf(response)).message]).toEqual([
+      422,
+      expect.stringMatching(/^The request body (is nested deeper|has an? (object|list) of more) than/),
+    ]);
+  });
+
+  it('has at most 200 options', async () => {
+    const api = await createTestApi();
+    const body = (count: number) => ({
+      command: ['true'],
+      options: Object.fromEntries(Array.from({ length: count }, (_, n) => [`none-${n}`, ''])),
+    });
+    const few = await errorOf(await api.call('POST', '/v1/jobs', { body: body(200) }));
+    expect(few.message).toContain('There are 180 more.');
+    const many = await errorOf(await api.call('POST', '/v1/jobs', { body: body(201) }));
+    expect(many).toMatchObject({
+      code: 'VALIDATION',
+      field: 'options',
+      message: expect.stringContaining('200 options'),
+    });
+  });
+
   it('accepts options nested as deep as users write them', async () => {
     const api = await createTestApi();
     const body = { workers: 1, workerOptions: { a: JSON.parse(nested('[', ']', 20)) } };

@@ -24,6 +24,8 @@ describe('the header of a script', () => {
     ['spaces before a line separator', `# ROPEWALK${' '.repeat(60_000)}\u2028x\n`],
     ['an option and spaces before a line separator', `# ROPEWALK a${' '.repeat(60_000)}\u2028x\n`],
     ['many signs of a comment', `${'#'.repeat(60_000)} `.repeat(100)],
+    ['a duration of many digits', `# ROPEWALK task-timeout ${'1'.repeat(60_000)}!\n`],
+    ['a size of many digits', `# ROPEWALK memory ${'1'.repeat(60_000)}!\n`],
     ['spaces alone', `#${' '.repeat(60_000)}`],
   ])('is read at once from a script with %s', async (_what, script) => {
     expect([201, 422]).toContain((await submit(await createTestApi(), script)).status);

@@ -107,7 +107,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/',
     {
-      own: /^(api\/|services\/|schema\/|domain\/(errors|ipv6|requests\/limits)\.ts$)/,
+      own: /^(api\/|services\/|schema\/|domain\/(errors|ipv6|requests\/(limits|json-shape))\.ts$)/,
       ownTypes: /^platform\//,
       packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
       packageTypes: /^pino$/,

@@ -1,0 +1,25 @@
+// Counted bodies are looked through before they are parsed.
+import type { MiddlewareHandler } from 'hono';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import { shapeProblem } from '../../domain/requests/json-shape.ts';
+import { countedBodyBytes } from '../../domain/requests/limits.ts';
+import type { AppEnv } from '../routes/app.ts';
+import { bodyBytes, isStreamed } from './body-bytes.ts';
+
+/** After `limitBody`, which waits for room. A small body costs little, whatever it holds. */
+export const limitShape: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const bytes = bodyBytes(c.req);
+  const isLarge = bytes === 'unknown' || (bytes !== null && bytes > countedBodyBytes);
+  if (isLarge && !isStreamed(c.req) && /[/+]json\b/i.test(c.req.header('content-type') ?? '')) {
+    const problem = shapeProblem(await c.req.text());
+    if (problem !== null) {
+      throw new RopewalkError({
+        code: 'VALIDATION',
+        message: `The request body ${problem}.`,
+        hint: 'Put large inputs into files or a bucket, and send their names.',
+      });
+    }
+  }
+  await next();
+};
