@@ -11,6 +11,12 @@ export function parseReference(text: string): Reference {
   throw new InvalidArgumentError('Give the number of a job or cluster, for example 12, or its name.');
 }
 
+/** A path; empty is the mistake of a script, whose variable is not set. */
+export function parsePath(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Give a path. It is empty: is a variable of your script not set?');
+}
+
 export function parseCount(text: string): number {
   if (/^-?\d{1,12}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a whole number.');
@@ -36,7 +42,7 @@ export function parseAmount(text: string): number {
 
 export function parseLimit(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give a whole number of at least 1.');
+  throw new InvalidArgumentError('Give a whole number from 1 to 999999.');
 }
 
 /** Of a job or cluster. */

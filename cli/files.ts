@@ -41,7 +41,7 @@ export async function collectFiles(
     if (word.replace(/^(\.\/)+/, '') !== file.path) renamed.set(word, file.path);
   }
   const ofCommand = new Set(found);
-  for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd)));
+  for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd, note)));
   const all = withoutRepeats(found);
   const goesWithJob = uploads.length === 0 || (!storeAll && fits(all));
   const files = goesWithJob ? all : all.filter((file) => ofCommand.has(file));
@@ -91,7 +91,7 @@ async function fileOfWord(
 }
 
 /** As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's name. */
-async function filesOfUpload(upload: string, cwd: string): Promise<Found[]> {
+async function filesOfUpload(upload: string, cwd: string, note: (text: string) => void): Promise<Found[]> {
   const source = resolve(cwd, upload);
   const info = await stat(source).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`--upload: cannot read ${upload}: ${error.code ?? error.message}`);
@@ -101,20 +101,41 @@ async function filesOfUpload(upload: string, cwd: string): Promise<Found[]> {
     if (found === null) throw new UsageError(`--upload: ${upload} is neither a file nor a directory`);
     return [{ ...found, path: basename(source) }];
   }
-  return walk(source, '', new Set());
+  const skipped: string[] = [];
+  const found = await walk(source, '', { visited: new Set(), skipped });
+  const shown = skipped.slice(0, 3).join(', ');
+  const more = skipped.length > 3 ? `, and ${skipped.length - 3} more` : '';
+  if (skipped.length > 0) note(`not sent of ${upload}: ${shown}${more}`);
+  return found;
 }
 
-/** `visited` has real paths: a link to a parent directory must not be followed forever. */
-async function walk(directory: string, prefix: string, visited: Set<string>): Promise<Found[]> {
+/** The name of a file that a download has not finished, or never will: it is no file of the user. */
+export const partName = /^\.ropewalk-\w{8,16}\.part$/;
+
+interface Walk {
+  /** Real paths: a link to a parent directory must not be followed forever. */
+  visited: Set<string>;
+  /** What lies there and cannot be sent. */
+  skipped: string[];
+}
+
+async function walk(directory: string, prefix: string, { visited, skipped }: Walk): Promise<Found[]> {
   const real = await realpath(directory);
   if (visited.has(real)) return [];
   visited.add(real);
   const all: Found[] = [];
-  for (const name of (await readdir(directory)).toSorted()) {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--upload: cannot read ${directory}: ${error.code ?? error.message}`);
+  });
+  if (names.length === 0 && prefix !== '')
+    skipped.push(`${prefix} (an empty directory: a task that needs it makes it)`);
+  for (const name of names.filter((each) => !partName.test(each)).toSorted()) {
     const source = join(directory, name);
     const path = `${prefix}${name}`;
     const info = await stat(source).catch(() => null);
-    if (info?.isDirectory() === true) all.push(...(await walk(source, `${path}/`, visited)));
+    if (info === null) skipped.push(`${path} (a link to nothing)`);
+    else if (info.isDirectory()) all.push(...(await walk(source, `${path}/`, { visited, skipped })));
+    else if (!info.isFile()) skipped.push(`${path} (neither a file nor a directory)`);
     const found = info?.isFile() === true ? await describe(source) : null;
     if (found !== null) all.push({ ...found, path });
     if (all.length > maxStoredFiles) throw tooMany(maxStoredFiles);

@@ -46,8 +46,11 @@ async function send(file: FileHandle, { url, headers }: Place, signal: AbortSign
   response.resume();
 }
 
+/** The other side refused the transfer, or it stopped. */
+export class TransferError extends Error {}
+
 /** What arrived is not what was asked for. */
-export class OtherContent extends Error {}
+export class OtherContent extends TransferError {}
 
 /** Creates `path`, which must not exist. Rejects with OtherContent, and leaves the file, when the content has another SHA-256. */
 export async function receiveFile(
@@ -95,7 +98,7 @@ function open(
 ): ClientRequest {
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   const opened = request(url, { method, headers, signal });
-  opened.setTimeout(idleMs, () => opened.destroy(new Error(`no byte was transferred for ${idleMs / 1_000} s`)));
+  opened.setTimeout(idleMs, () => opened.destroy(new TransferError(`no byte was transferred for ${idleMs / 1_000} s`)));
   return opened;
 }
 
@@ -116,5 +119,5 @@ async function requireOk(response: IncomingMessage): Promise<void> {
   for await (const chunk of response) text = `${text}${String(chunk)}`.slice(0, 4_000);
   // The bodies of buckets repeat what was signed: only their code is safe to show.
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? /"message":"([^"]{1,200})"/.exec(text)?.[1] ?? '';
-  throw new Error(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`);
+  throw new TransferError(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`);
 }

@@ -124,7 +124,7 @@ async function kept(outcome: Outcome, input: TaskInput, signal: AbortSignal): Pr
     await input.keepFiles(signal);
     return outcome;
   } catch (error) {
-    const reason = `The files of this task could not be stored: ${reasonOf(error)}.`.slice(0, 1000);
+    const reason = `The files of this task could not be stored: ${reasonOf(error).replace(/\.$/, '')}.`.slice(0, 1000);
     if (outcome.exitCode !== 0) input.log.write(reason);
     return outcome.exitCode === 0 ? { ...outcome, exitCode: cannotStore, reason } : outcome;
   }

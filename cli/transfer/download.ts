@@ -1,23 +1,48 @@
 // Downloads files into a directory and nowhere else. A file appears under its name when all of it has come with its SHA-256.
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 
 import { describeFile, receiveFile } from '../../agent/files/http-file.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { UsageError } from '../errors.ts';
+import { partName } from '../files.ts';
+import { explained } from './failure.ts';
 import type { PlacedFile } from './places.ts';
 import { filesAtOnce, type Storage, transfersAtOnce, withRepeats } from './storage.ts';
 
+const hint =
+  'What has been downloaded is not downloaded again: correct this, then `ropewalk batch files JOB --download DIR`.';
+
+/** The directory of --download: before a job is submitted too, whose files would otherwise have no place at its end. */
+export async function makeTarget(into: string): Promise<string> {
+  const prepared = 'Name a directory, or a path where one can be made.';
+  return explained(`download into ${into}`, prepared, async () => {
+    await mkdir(into, { recursive: true });
+    return realpath(into);
+  });
+}
+
 /** Resolves with how many files were downloaded; those that are there with the same content are not. */
 export async function downloadFiles(
-  { client, blob, progress }: Storage,
+  storage: Storage,
   files: readonly PlacedFile[],
   into: string,
   signal: AbortSignal,
 ): Promise<number> {
-  await mkdir(into, { recursive: true });
-  const root = await realpath(into);
+  const root = await makeTarget(into);
+  return explained(`download into ${into}`, hint, async () => {
+    await removeAbandoned(root);
+    return downloadInto(root, storage, files, signal);
+  });
+}
+
+async function downloadInto(
+  root: string,
+  { client, blob, progress }: Storage,
+  files: readonly PlacedFile[],
+  signal: AbortSignal,
+): Promise<number> {
   let done = 0;
   for (let from = 0; from < files.length; from += filesAtOnce) {
     const batch = files.slice(from, from + filesAtOnce);
@@ -45,10 +70,21 @@ export async function downloadFiles(
         await rm(temporary, { force: true });
       }
       done += 1;
-      progress(`Downloading: ${done} of ${files.length} files`);
+      progress('Downloading', done, files.length);
     });
   }
   return done;
+}
+
+const abandonedAfterMs = 3_600_000;
+
+/** What a download that was killed has left at the top of the directory; a young one may be of one that runs. */
+async function removeAbandoned(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    if (!partName.test(name)) continue;
+    const info = await stat(join(root, name)).catch(() => null);
+    if (info !== null && Date.now() - info.mtimeMs > abandonedAfterMs) await rm(join(root, name), { force: true });
+  }
 }
 
 /** A path from the server, and a symbolic link in the directory, must not lead out of it. */

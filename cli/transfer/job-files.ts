@@ -2,9 +2,14 @@
 import type { CliContext, ConnectionFlags } from '../context.ts';
 import type { Client } from '../../sdk/client.ts';
 import { resolve } from 'node:path';
-import { downloadFiles } from './download.ts';
+import { downloadFiles, makeTarget } from './download.ts';
 import { placeFiles } from './places.ts';
 import { openStorage } from './storage.ts';
+
+/** Makes the directory of --download: what is wrong with it shows before a job is submitted or waited for. */
+export async function prepareDownload({ cwd }: CliContext, into: string | undefined): Promise<void> {
+  if (into !== undefined) await makeTarget(resolve(cwd, into));
+}
 
 export async function downloadJobFiles(
   context: CliContext,

@@ -6,12 +6,13 @@ import type { Client } from '../../sdk/client.ts';
 import { resolveConnection } from '../config.ts';
 import type { CliContext, ConnectionFlags } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { placeFault } from './failure.ts';
 
 export interface Storage {
   client: Client;
   /** Where the API itself takes and gives the content of a file. */
   blob: (sha256: string) => Place;
-  progress: (text: string) => void;
+  progress: (doing: string, done: number, total: number) => void;
 }
 
 export async function openStorage(context: CliContext, flags: ConnectionFlags, client: Client): Promise<Storage> {
@@ -22,7 +23,11 @@ export async function openStorage(context: CliContext, flags: ConnectionFlags, c
       url: `${apiUrl.replace(/\/+$/, '')}/v1/file-blobs/${sha256}`,
       headers: { authorization: `Bearer ${token}` },
     }),
-    progress: (text) => context.output.progress(text),
+    progress: (doing, done, total) => {
+      // Without a terminal each text is a line: of ten thousand files, ten.
+      const percent = Math.floor((done * 10) / total) * 10;
+      context.output.progress(`${doing} ${total} ${total === 1 ? 'file' : 'files'}: ${percent} %`, `(${done} done)`);
+    },
   };
 }
 
@@ -39,7 +44,8 @@ export async function withRepeats(signal: AbortSignal, work: (attempt: number) =
       signal.throwIfAborted();
       return await work(attempt);
     } catch (error) {
-      if (signal.aborted || error instanceof UsageError || attempt === attempts) throw error;
+      const isFinal = error instanceof UsageError || placeFault(error) !== null || attempt === attempts;
+      if (signal.aborted || isFinal) throw error;
       await sleep(firstPauseMs * 2 ** attempt, undefined, { signal });
     }
   }

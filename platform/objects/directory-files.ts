@@ -5,7 +5,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 import { syncDirectory } from '../sync-directory.ts';
-import { makeDirectory } from './directory.ts';
+import { makeDirectory, orUnavailable } from './directory.ts';
 import { checkedChunks } from './checked-chunks.ts';
 import type { StreamedFiles } from './files.ts';
 import { checkKey } from './key.ts';
@@ -27,15 +27,17 @@ export function createDirectoryFiles(root: string): StreamedFiles {
     async write(key, source, content) {
       const target = pathOf(key);
       const temporary = join(base, '.tmp', `${process.pid}-${randomBytes(12).toString('hex')}`);
-      await makeDirectory(dirname(temporary));
       try {
+        await makeDirectory(dirname(temporary));
         await receive(temporary, source, content);
         await makeDirectory(dirname(target));
         await rename(temporary, target);
+        await syncDirectory(dirname(target));
+      } catch (error) {
+        throw orUnavailable(error, base);
       } finally {
         await rm(temporary, { force: true });
       }
-      await syncDirectory(dirname(target));
     },
     async read(key) {
       const bytes = await size(key);

@@ -18,7 +18,8 @@ const passing: Readonly<Record<string, string>> = {
   EIO: 'its disk has failed',
 };
 
-function orUnavailable(error: unknown, base: string): unknown {
+/** The error of a write below `base`; UNAVAILABLE where a caller may try again. */
+export function orUnavailable(error: unknown, base: string): unknown {
   const why = error instanceof Error && 'code' in error ? passing[String(error.code)] : undefined;
   if (why === undefined) return error;
   const message = `The object store cannot take anything: ${why}.`;

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 
 import type { ListedFile } from '../../../sdk/files.ts';
 import type { Reference } from '../../arguments.ts';
-import { parseReference } from '../../arguments.ts';
+import { parsePath, parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
@@ -21,7 +21,7 @@ export function filesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('files')
     .description('List the files that the tasks of a job have left behind, or download them. Times are local.')
     .argument('<job>', 'number or name', parseReference)
-    .option('--download <directory>', 'download them into this directory instead');
+    .option('--download <directory>', 'download them into this directory instead', parsePath);
   return withFormat(withConnection(command)).action(async (given: Reference, flags: Flags) => {
     const client = await connect(context, flags);
     const number = await numberOfJob(client, given);

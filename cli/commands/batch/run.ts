@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 
 import type { Client, CreateJob } from '../../../sdk/client.ts';
-import { collect, parseCount, parseDollars, parseNumbers } from '../../arguments.ts';
+import { collect, parseCount, parseDollars, parseNumbers, parsePath } from '../../arguments.ts';
 import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import { checkCommandPath } from '../../command-path.ts';
@@ -19,7 +19,7 @@ import { describeMisplaced } from '../../misplaced-options.ts';
 import { pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
-import { downloadJobFiles } from '../../transfer/job-files.ts';
+import { downloadJobFiles, prepareDownload } from '../../transfer/job-files.ts';
 import { storeInputs } from '../../transfer/job-inputs.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 import type { AllFlags, RunFlags } from './run-flags.ts';
@@ -123,8 +123,12 @@ function commandOf(context: CliContext, act: Act): Command {
       collect,
     )
     .option('--run-on-host <yes>', 'true: on the instance itself, also where the script names a container')
-    .option('--download <directory>', 'keep the files that tasks leave; with --wait, download them into this directory')
-    .option('--sync <directory>', '--upload and --download of the same directory')
+    .option(
+      '--download <directory>',
+      'keep the files that tasks leave; with --wait, download them into this directory',
+      parsePath,
+    )
+    .option('--sync <directory>', '--upload and --download of the same directory', parsePath)
     .option('--pipe-to-files', 'keep what tasks print as files too: task-ID.out and task-ID.err')
     .option('--input-filestore <name>', 'give tasks the files of this filestore, to which --upload adds')
     .option('--output-filestore <name>', 'keep the files that tasks leave in this filestore')
@@ -165,6 +169,8 @@ async function run(
     showPlan(context, flags, await client.jobs.plan(input), 'head');
     return exitCodes.ok;
   }
+  const into = flags.wait === true ? (flags.download ?? flags.sync) : undefined;
+  await prepareDownload(context, into);
   let number: number | null = null;
   const describe = (): string =>
     number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detachedFromJob(number);
@@ -179,7 +185,6 @@ async function run(
     if (flags.wait === true) {
       output.err(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
       const exitCode = await watchJob(client, number, context, flags, signal);
-      const into = flags.download ?? flags.sync;
       if (into !== undefined) await downloadJobFiles(context, flags, { client, number, into, signal });
       return exitCode;
     }
