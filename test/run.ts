@@ -19,6 +19,7 @@ const usual: Part[] = [
 
 /** Files of the project `full` by subject: the beginnings of their paths. The part `full` runs those of no subject. */
 const subjects: Record<string, string[]> = {
+  dask: ['test/dask/', 'test/integration/dask-'],
   python: ['test/python/'],
   browser: ['test/browser/'],
   clouds: [
@@ -33,7 +34,10 @@ const subjects: Record<string, string[]> = {
     ],
     ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-clouds', 'test/ops/destroy-clouds'],
   ],
-  databases: ['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
+  databases: [
+    ...['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
+    ...['test/ops/init-database', 'test/ops/postgres'],
+  ],
 };
 
 /** The rest, for CI and for nights. CONTRIBUTING.md has the seconds of each part, and which of them CI runs. */

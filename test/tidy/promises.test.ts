@@ -44,5 +44,6 @@ function filesIn(cell: string): string[] {
 }
 
 function isLong(path: string): boolean {
-  return path.endsWith('.full.test.ts') || path.startsWith('test/chaos/');
+  // Those of the Python package are run by test/python/*.full.test.ts.
+  return path.endsWith('.full.test.ts') || path.startsWith('test/chaos/') || path.startsWith('python/tests/');
 }
