@@ -5,9 +5,9 @@ import type { Client } from '@temporalio/client';
 import type { RecordActivities } from '../contracts/activities.ts';
 import { clusterMessages, type ClusterView, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
-import { retriableForMs } from '../domain/job/retry-rules.ts';
 import { listeningOfAllMs } from '../domain/liveness/replicas.ts';
-import { DamagedEnvelope, type Vault } from '../platform/vault/vault.ts';
+import { keepForRetry } from '../platform/vault/keep-for-retry.ts';
+import type { Vault } from '../platform/vault/vault.ts';
 import type { RecordStore, Store } from '../store/store.ts';
 import { inTime } from './presence.ts';
 
@@ -31,7 +31,7 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
         await write<ClusterView>(store.clusters, { view, version, end, nowMs: now() });
       }
       for (const ref of end?.sealed ?? []) await vault.delete(ref);
-      if (end?.retriable !== undefined) await shorten(vault, end.retriable);
+      if (end?.retriable !== undefined) await keepForRetry(vault, end.retriable);
     },
 
     noteUsage: (usage) => store.quotas.noteUsage(usage),
@@ -44,17 +44,6 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
       return { heard, listeningMs };
     },
   };
-}
-
-/** Sealed anew under its key, with less time to live. */
-async function shorten(vault: RecordDeps['vault'], ref: string): Promise<void> {
-  const bytes = await vault.open(ref).catch((error: unknown) => {
-    // Tasks cannot be run again from a damaged envelope. An object store that cannot be reached fails the activity, which Temporal
-    // retries: the envelope is still there.
-    if (error instanceof DamagedEnvelope) return null;
-    throw error;
-  });
-  await (bytes === null ? vault.delete(ref) : vault.seal(ref, bytes, { ttlMs: retriableForMs }));
 }
 
 const write = <V>(

@@ -51,6 +51,12 @@ export interface Startable extends StartSubject {
   admittedAtMs: number;
 }
 
+export interface EndedWait {
+  workspace: string;
+  admissionId: string;
+  isRetriable: boolean;
+}
+
 export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
@@ -70,9 +76,10 @@ export interface AdmissionStore {
   /**
    * Admits the jobs and clusters whose wait has ended, that no used-up budget meets, and that fit into the quota, by priority
    * (domain/admission/queue.ts), and ends those that can never start, or were
-   * approved by no admin in time. Answers the ended ones: what is sealed for them is needed no more.
+   * approved by no admin in time. Answers the ended ones. What is sealed for them is needed no more, except of one that
+   * its user may want to run again: it could not start because of another job.
    */
-  admitWaiting(nowMs: number): Promise<{ admitted: number; ended: { workspace: string; admissionId: string }[] }>;
+  admitWaiting(nowMs: number): Promise<{ admitted: number; ended: EndedWait[] }>;
   /** Ends a job or cluster that waits. False when it does not wait, or not any more. */
   cancelWaiting(number: number, reason: { code: string; text: string }, nowMs: number): Promise<boolean>;
   /**

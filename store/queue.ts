@@ -11,7 +11,7 @@ import { notifyOfRow } from './notification-rows.ts';
 import { lockWorkspace, workspaceOf } from './people-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { quotaOf, releaseNumber } from './quota-rows.ts';
-import type { AdmissionStore } from './admission-port.ts';
+import type { AdmissionStore, EndedWait } from './admission-port.ts';
 import type { Workspace } from './store.ts';
 import type { QueueEntryTable } from './queue-tables.ts';
 import type { Db } from './tables.ts';
@@ -49,7 +49,12 @@ export async function admitWaiting(database: Database, nowMs: number): ReturnTyp
       return { admitted, ended };
     });
     outcome.admitted += moved.admitted;
-    outcome.ended.push(...moved.ended.map(({ workspace, admission_id: admissionId }) => ({ workspace, admissionId })));
+    const ended = moved.ended.map((row) => ({
+      workspace: row.workspace,
+      admissionId: row.admission_id,
+      isRetriable: true,
+    }));
+    outcome.ended.push(...ended);
   }
   return outcome;
 }
@@ -230,9 +235,9 @@ export async function endWaiting(
 }
 
 /** Ends what no admin has approved in time. The lock of the workspace orders this and a decision. */
-async function expireApprovals(database: Database, nowMs: number): Promise<Ended[]> {
+async function expireApprovals(database: Database, nowMs: number): Promise<EndedWait[]> {
   const due = await database.read((db) => dueApprovals(db, nowMs).select(['workspace', 'number']).execute());
-  const ended: Ended[] = [];
+  const ended: EndedWait[] = [];
   for (const { workspace, number } of due) {
     const row = await database.write(async (db) => {
       await lockWorkspace(db, database.engine, workspace);
@@ -247,7 +252,7 @@ async function expireApprovals(database: Database, nowMs: number): Promise<Ended
       const settle = { state: 'expired' as const, by: null, comment: null };
       return (await endWaiting(db, database.engine, { number, refusal, nowMs, settle })) ? entry : undefined;
     });
-    if (row !== undefined) ended.push({ workspace, admissionId: row.admission_id });
+    if (row !== undefined) ended.push({ workspace, admissionId: row.admission_id, isRetriable: false });
   }
   return ended;
 }
@@ -259,8 +264,6 @@ const dueApprovals = (db: Db, nowMs: number) =>
     .where('expires_at_ms', '<=', nowMs)
     .orderBy('expires_at_ms')
     .limit(maxLooked);
-
-type Ended = Awaited<ReturnType<AdmissionStore['admitWaiting']>>['ended'][number];
 
 const withdrawn = { state: 'withdrawn', by: null, comment: null } as const;
 

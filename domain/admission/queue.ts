@@ -1,6 +1,7 @@
 // What waits: for an admin's approval, for other jobs to end, and then for room in the quota. A request that needs an approval, or names
 // jobs to wait for or a priority, joins the queue; all other requests are admitted at once or refused.
 import type { Problem } from '../errors.ts';
+import { dependencyFailed as dependencyFailedCode } from '../job/retried-tasks.ts';
 import { waitsForApproval } from './approval.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import { exceeded } from '../quota/usage.ts';
@@ -73,7 +74,7 @@ export const waitsFor = (waits: QueueEntry['waits']): QueueEntry['reason'] => {
 export const waitsForRoom = { code: 'WAITING_FOR_QUOTA', text: 'Starts when the quota has room for it.' };
 
 export const dependencyFailed = (number: number, status: string): QueueEntry['reason'] => ({
-  code: 'DEPENDENCY_FAILED',
+  code: dependencyFailedCode,
   text: `Job ${number}, which had to succeed first, ended as ${status}.`,
 });
 

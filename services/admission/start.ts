@@ -2,6 +2,7 @@
 // memo names the admission.
 import { startOf } from '../../contracts/start.ts';
 import { bundleKey, caKey } from '../../platform/archive-keys.ts';
+import { keepForRetry } from '../../platform/vault/keep-for-retry.ts';
 import type { Startable } from '../../store/admission-port.ts';
 import type { CompletePorts } from '../ports.ts';
 import { isUnavailable } from '../unavailable.ts';
@@ -55,6 +56,17 @@ export async function deleteSealed(
 ): Promise<void> {
   await Promise.allSettled([
     vault.delete(bundleKey(workspace, admissionId)),
+    vault.delete(caKey(workspace, admissionId)),
+  ]);
+}
+
+/** Of a job that could not start because another one failed: `batch retry` runs it once that one is repaired. */
+export async function keepSealed(
+  vault: CompletePorts['vault'],
+  { workspace, admissionId }: Pick<Startable, 'workspace' | 'admissionId'>,
+): Promise<void> {
+  await Promise.allSettled([
+    keepForRetry(vault, bundleKey(workspace, admissionId)),
     vault.delete(caKey(workspace, admissionId)),
   ]);
 }

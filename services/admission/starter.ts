@@ -4,7 +4,7 @@
 // has room: a thousand jobs that start together on one machine would only slow each other down.
 import type { Startable } from '../../store/admission-port.ts';
 import type { CompletePorts } from '../ports.ts';
-import { deleteSealed, startAdmitted, type StartResult } from './start.ts';
+import { deleteSealed, keepSealed, startAdmitted, type StartResult } from './start.ts';
 import { createUnseenStarts } from './unseen.ts';
 
 export type Begun = 'started' | 'refused' | 'later' | 'unknown';
@@ -61,10 +61,12 @@ export function createStarter(
     queue.push(...(await store.admissions.claim(claim)));
   };
 
-  /** What is sealed for what will never start is deleted; should that fail, it expires. */
+  /** What is sealed for what will never start is deleted or kept for a retry; should that fail, it expires. */
   const moveQueue = async (): Promise<void> => {
     const { ended } = await store.admissions.admitWaiting(now());
-    await Promise.all(ended.map((each) => deleteSealed(deps.vault, each)));
+    await Promise.all(
+      ended.map((each) => (each.isRetriable ? keepSealed(deps.vault, each) : deleteSealed(deps.vault, each))),
+    );
   };
 
   const fillOnce = async (): Promise<void> => {

@@ -36,11 +36,11 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
   requireCreator(actor, 'Job', record, 'may run its tasks again');
   if (view.endedAtMs === null) throw conflict(`Job ${number} has not ended.`, 'Wait for it, or cancel it.');
   const states = retriedStates(view, body);
-  if (states.length === 0) throw nothingToRun(view);
   if (!isAdmissionOf(actor.userId, record.admissionId)) throw ofAnother(number, record.user);
   await requireDatabase(context);
   const spec = await deps.views.endedJobSpec(actor.workspace, number);
   const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
+  if (states.length === 0) throw nothingToRun(view, bytes !== null);
   if (spec === null || bytes === null) throw expired(number);
   const bundle = bundleSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
   const machinesInput = body.memory === undefined ? spec.machinesInput : withMemory(spec.machinesInput, body.memory);
@@ -100,11 +100,11 @@ function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['input
 
 const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });
 
-const nothingToRun = ({ number, tasks }: JobView): RopewalkError =>
+const nothingToRun = ({ number, tasks }: JobView, isKept: boolean): RopewalkError =>
   tasks.cancelled > 0
     ? conflict(
         `No task of job ${number} failed; ${tasks.cancelled} were cancelled.`,
-        'Run those again with --cancelled.',
+        isKept ? 'Run those again with --cancelled.' : 'What the job would have run is not kept: submit it again.',
       )
     : conflict(`No task of job ${number} failed.`, 'There is nothing to run again.');
 
@@ -118,6 +118,6 @@ const ofAnother = (number: number, user: string) =>
 const expired = (number: number) =>
   new RopewalkError({
     code: 'EXPIRED',
-    message: `What job ${number} ran is no longer there: it is kept for ${retriableForMs / 86_400_000} days after the end of a job that had started.`,
+    message: `What job ${number} ran is no longer there: it is kept for ${retriableForMs / 86_400_000} days after the end of a job, and not where it was cancelled while it waited.`,
     hint: 'Submit the job again, with --array and the ids of the tasks.',
   });

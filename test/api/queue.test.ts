@@ -82,6 +82,29 @@ describe('a job with `afterOk`', () => {
     expect((await read(always)).status).toBe('pending');
   });
 
+  it('can be run again, whole, when the job that failed has been repaired; what a user cancelled in the queue cannot', async () => {
+    const { call, submit, read, end, vault, store } = await open();
+    const one = await submit({});
+    const mapOver = { values: ['a', 'b'] };
+    const next = await submit({ afterOk: [one], mapOver, command: ['echo', 'next'], secretEnv: { KEY: 'v' } });
+    const unwanted = await submit({ after: [one] });
+    await call('POST', `/v1/jobs/${unwanted}/cancel`);
+    await end(one, 'error');
+    const reply = await call('POST', `/v1/jobs/${next}/retry`, { body: {} });
+    expect(reply.status).toBe(201);
+    const { number } = await reply.json();
+    expect(await read(number)).toMatchObject({ status: 'pending', retryOf: next, array: '0-1', tasks: { total: 2 } });
+    const bundleOf = async (job: number) =>
+      vault.open(bundleKey('default', (await store.jobs.find('default', job))?.admissionId ?? ''));
+    const bundle = JSON.parse(Buffer.from((await bundleOf(number)) ?? []).toString());
+    expect(bundle).toMatchObject({ command: ['echo', 'next'], inputs: { values: ['a', 'b'] } });
+    const refused = await call('POST', `/v1/jobs/${unwanted}/retry`, { body: {} });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      409,
+      { error: { hint: expect.stringContaining('submit it again') } },
+    ]);
+  });
+
   it('starts after success, and does not start when the other one had failed before', async () => {
     const { submit, read, end, work } = await open();
     const one = await submit({});

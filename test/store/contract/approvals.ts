@@ -71,7 +71,9 @@ export function describeApprovals(backend: Backend): void {
         const late = await asked(store, slug, kind);
         expect((await other.admissions.admitWaiting(startMs + 59_999)).ended).toEqual([]);
         const ends = await Promise.all([store, other].map((each) => each.admissions.admitWaiting(startMs + 60_000)));
-        expect(ends.flatMap(({ ended }) => ended)).toEqual([{ workspace: slug, admissionId: late.item.admissionId }]);
+        expect(ends.flatMap(({ ended }) => ended)).toEqual([
+          { workspace: slug, admissionId: late.item.admissionId, isRetriable: false },
+        ]);
         expect(await recordOf(store, slug, kind, late.number)).toMatchObject({
           ...end,
           refusal: { code: 'APPROVAL_TIMED_OUT' },
