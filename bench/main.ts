@@ -24,6 +24,11 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: '10,000 real `true` tasks on local agents, against GNU parallel and xargs -P',
     load: async () => (await import('./batch.ts')).batchBench,
   },
+  peers: {
+    about:
+      '1,000 x true and 200 x one second: Slurm job array, GNU parallel, xargs -P, client.map (root, slurm-wlm, parallel)',
+    load: async () => (await import('./peers/bench.ts')).peersBench,
+  },
   submit: {
     about: 'from the request for a job to its first task running',
     load: async () => (await import('./submit.ts')).submitBench,
