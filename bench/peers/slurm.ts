@@ -56,10 +56,9 @@ export async function startSlurm(slots: number): Promise<Slurm> {
       const startedAtMs = performance.now();
       const words = ['--parsable', `--array=0-${tasks - 1}`, '--output=/dev/null', `--wrap=${command}`];
       const job = (await ask('sbatch', words)).trim();
-      await eventually(
-        async () => (await ask('squeue', ['-h', '-j', job]).catch(() => '')).trim() === '' || null,
-        600_000,
-      );
+      await eventually(async () => (await ask('squeue', ['-h', '-j', job]).catch(() => '')).trim() === '' || null, {
+        timeoutMs: 600_000,
+      });
       return (performance.now() - startedAtMs) / 1_000;
     },
     stop,
