@@ -70,6 +70,21 @@ const inOrder = (paths: readonly Omit<Placed, 'key'>[]): Placed[] =>
 
 const isAtOrBelow = ({ key }: Placed, above: Placed): boolean => key.startsWith(above.key);
 
+/**
+ * Whether git would take a file of this path for part of a repository: who downloads it into a checkout would run programs of its writer.
+ * File systems know no capital letters, or leave out characters without a width.
+ */
+export const isGits = (path: string): boolean =>
+  path.split(/[/\\]/).some((name) => /^\.?git~\d+$|^\.git$/.test(plainName(name)));
+
+const plainName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '');
+
 function utf8Bytes(text: string): number {
   let bytes = 0;
   for (const character of text) {

@@ -48,6 +48,18 @@ class TestModules:
         (tmp_path / ".gitignore").write_text("helpers.py\ndata.json\n")
         assert sorted(collect_modules([tmp_path]).files) == ["package/__init__.py", "package/deep/inner.py"]
 
+    def test_a_program_that_the_repository_names_does_not_run(self, tmp_path: Path) -> None:
+        self.make(tmp_path)
+        subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+        ran = tmp_path / "ran"
+        subprocess.run(["git", "-C", str(tmp_path), "config", "core.fsmonitor", f"touch {ran}; false"], check=True)
+        (tmp_path / ".gitignore").write_text("helpers.py\n")
+        assert collect_modules([tmp_path]).names == ["package"]
+        assert not ran.exists()
+        # The same listing without the guard runs it.
+        subprocess.run(["git", "-C", str(tmp_path), "ls-files", "--others"], capture_output=True, timeout=60)
+        assert ran.exists()
+
     def test_modules_of_the_standard_library_are_not_hidden(self, tmp_path: Path) -> None:
         (tmp_path / "random.py").write_text("")
         modules = collect_modules([tmp_path])

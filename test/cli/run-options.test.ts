@@ -1,5 +1,5 @@
 // Options of `batch run` about which tasks there are, where they run, and what the header of a script asks of the client.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -60,6 +60,33 @@ describe('a job', () => {
       'note: --wait, --memory after the script belong to the script; options of ropewalk come before it\n',
     );
     expect((await submitJob(['true', '--fast', '-e'])).stderr).not.toContain('note:');
+  });
+
+  it('leaves no place of this machine outside the current directory to the header of the script', async () => {
+    await withDirectory(async (place) => {
+      const cwd = join(place, 'work');
+      await mkdir(join(cwd, 'own'), { recursive: true });
+      await mkdir(join(place, '.ssh'));
+      await writeFile(join(place, '.ssh', 'id'), 'A=secret\n');
+      await symlink(place, join(cwd, 'way'));
+      const submit = async (line: string, words: string[] = [], from = cwd) => {
+        await writeFile(join(from, 'work.sh'), `#!/bin/sh\n# ROPEWALK ${line}\n`);
+        const submitted = await submitJob([...words, 'work.sh'], { cwd: from, env: { HOME: place } });
+        return [submitted.code, submitted.body === undefined, submitted.stderr];
+      };
+      const refused = [2, true, expect.stringContaining('If you want that, give it yourself')];
+      for (const path of ['../.ssh', join(place, '.ssh'), 'way/.ssh', 'way/new/deep', '..', 'way'])
+        for (const option of ['download', 'sync', 'upload']) expect(await submit(`${option} ${path}`)).toEqual(refused);
+      for (const option of ['env-file', 'secret-env-file', 'map-over-file', 'host-setup-script'])
+        expect(await submit(`${option} ../.ssh/id`)).toEqual(refused);
+      // In a home directory: what is hidden there, and all of it.
+      for (const line of ['download .', 'download .ssh', 'upload .ssh', 'env-file .ssh/id'])
+        expect(await submit(line, [], place)).toEqual(refused);
+      const sent = [0, false, expect.any(String)];
+      expect(await submit('env-file ../.ssh/id', ['--env-file', '../.ssh/id'])).toEqual(sent);
+      expect(await submit('host-setup-script /none', ['--host-setup-script', '../.ssh/id'])).toEqual(sent);
+      expect(await submit('upload own')).toEqual(sent);
+    });
   });
 
   it('carries out what the header of the script asks of the client, under the command line', async () => {

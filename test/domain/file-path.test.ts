@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { findClash, findOwnClash } from '../../domain/file-path.ts';
+import { findClash, findOwnClash, isGits } from '../../domain/file-path.ts';
 
 describe('two lists of files', () => {
   it.each([
@@ -57,5 +57,25 @@ describe('any lists of files', () => {
     const deep = Array.from({ length: 10_000 }, (_, n) => `${'a/'.repeat(500)}${n}`);
     expect(findOwnClash(deep)).toBeNull();
     expect(findClash(deep, ['b'])).toBeNull();
+  });
+});
+
+describe('a path of a repository of git', () => {
+  it.each([
+    '.git/config',
+    'a/.git/hooks/x',
+    '.GIT/config',
+    '.g\u200cit/config',
+    '.git /x',
+    '.git./x',
+    '.git::$INDEX/x',
+    'git~1/x',
+    'a\\.git\\x',
+  ])('%j is one', (path) => {
+    expect(isGits(path)).toBe(true);
+  });
+
+  it.each(['.gitignore', 'a/.github/x', 'git/x', 'x.git', 'git~a/x', ''])('%j is none', (path) => {
+    expect(isGits(path)).toBe(false);
   });
 });

@@ -139,7 +139,7 @@ export const table: [prefix: string, row: Row][] = [
   // Files travel as they do on instances.
   [
     'cli/transfer/',
-    { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/map-at-once\.ts$/, packages: /^node$/ },
+    { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/(map-at-once|file-path)\.ts$/, packages: /^node$/ },
   ],
   // A script's header is read as the server reads it.
   ['cli/script-header.ts', { own: /^(cli\/|domain\/batch-header\.ts$)/, packages: /^node$/ }],

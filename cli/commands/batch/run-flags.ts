@@ -5,6 +5,7 @@ import type { ContainerFlags } from '../../containers.ts';
 import type { JobMachineFlags } from '../../machines.ts';
 import type { MapOverFlags } from '../../map-over.ts';
 import type { PackageSyncFlags } from '../../package-sync.ts';
+import { checkHeaderPaths } from '../../header-paths.ts';
 import { packageSyncOptions } from '../../package-sync.ts';
 import { isSet, readScriptHeader } from '../../script-header.ts';
 import type { SoftwareFlags } from '../../software.ts';
@@ -57,6 +58,8 @@ const clientOptions = [
   ...packageSyncOptions,
 ];
 
+const repeatedPaths = ['upload', 'env-file', 'secret-env-file'];
+
 export interface AllFlags extends RunFlags {
   clientOptions: string[];
 }
@@ -72,6 +75,18 @@ export async function withHeader(context: CliContext, words: string[], flags: Ru
   const mapped = header.get('map-over-file')?.at(-1);
   const hostSetupScript = flags.hostSetupScript ?? header.get('host-setup-script')?.at(-1);
   const workspace = flags.workspace ?? header.get('workspace')?.at(-1);
+  await checkHeaderPaths(
+    {
+      ...Object.fromEntries(repeatedPaths.map((name) => [name, header.get(name) ?? []])),
+      ...(flags.download === undefined && download !== undefined && { download: [download] }),
+      ...(flags.sync === undefined && sync !== undefined && { sync: [sync] }),
+      ...(mapped !== undefined && !saysTasks && { 'map-over-file': [mapped] }),
+      ...(flags.hostSetupScript === undefined &&
+        hostSetupScript !== undefined && { 'host-setup-script': [hostSetupScript] }),
+    },
+    [...(flags.upload ?? []), ...(flags.envFile ?? []), ...(flags.secretEnvFile ?? [])],
+    context,
+  );
   return {
     ...flags,
     ...(mapped !== undefined && !saysTasks && { mapOverFile: mapped }),

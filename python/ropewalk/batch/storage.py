@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import time
+import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from http.client import HTTPException
 from pathlib import Path
@@ -65,11 +68,15 @@ def read_list(api: ClientApi, path: str) -> list[ListedFile]:
 
 
 def download_files(api: ClientApi, files: Iterable[ListedFile], into: Path) -> list[Path]:
-    """Returns the paths of all of them. A file appears when all of it has come."""
+    """Returns the paths of all of them but those of repositories of git, which a warning names. A file appears when all of it has come."""
     into.mkdir(parents=True, exist_ok=True)
     root = into.resolve()
     paths = []
     for file in place_files(files):
+        if _is_gits(file["path"]):
+            text = f"left out {file['path']!r}, which is of a repository of git: its configuration and hooks could run programs here"
+            warnings.warn(text, stacklevel=2)
+            continue
         target = _target(root, file["path"])
         paths.append(target)
         if not target.is_symlink() and target.is_file() and _hash(target) == file["sha256"]:
@@ -172,6 +179,20 @@ def _target(root: Path, path: str) -> Path:
         raise RopewalkError(f"The file {path!r} would lie outside {root}: it is not downloaded.", code="VALIDATION")
     target.parent.mkdir(parents=True, exist_ok=True)
     return target
+
+
+#: Also its short name on Windows.
+_GITS = re.compile(r"\.git$|\.?git~\d+$")
+
+
+def _is_gits(path: str) -> bool:
+    return any(_GITS.match(_plain(name)) for name in re.split(r"[/\\]", path))
+
+
+def _plain(name: str) -> str:
+    """As file systems compare names: some know no capital letters, and leave out characters without a width, or dots at the end."""
+    seen = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
+    return seen.lower().partition(":")[0].rstrip(". ")
 
 
 def _hash(path: Path) -> str:

@@ -20,6 +20,7 @@ from ropewalk.cli.environment_files import (
     says_yes,
 )
 from ropewalk.cli.errors import OK, as_options
+from ropewalk.cli.header_paths import check_header_paths
 from ropewalk.cli.jobs import detached, download_files, watch_job
 from ropewalk.cli.options import config_of, connect, with_connection, with_format
 from ropewalk.cli.plan import format_plan, format_price
@@ -133,6 +134,7 @@ def _show_plan(plan: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
 def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> dict[str, Any]:
     """The command line wins over the header; what can be repeated adds up."""
     flags = dict(given)
+    own = [str(path) for name in ("upload", "env_file", "secret_env_file") for path in given[name]]
 
     def last(name: str) -> str | None:
         return header[name][-1] if name in header else None
@@ -148,6 +150,11 @@ def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> d
     for name in ("env-file", "secret-env-file", "upload"):
         key = name.replace("-", "_")
         flags[key] = [*header.get(name, []), *flags[key]]
+    used = [name for name in ("download", "sync", "host-setup-script") if given[name.replace("-", "_")] is None]
+    used += ["map-over-file"] if given["map_over_file"] is None and flags["map_over_file"] is not None else []
+    asked = {name: header[name][-1:] for name in used if name in header}
+    asked |= {name: header[name] for name in ("upload", "env-file", "secret-env-file") if name in header}
+    check_header_paths(asked, own)
     if flags["sync"] is not None:
         flags["upload"].append(flags["sync"])
     flags["wait"] = flags["wait"] or (is_set("wait") and not flags["plan"])

@@ -16,13 +16,12 @@ from pathlib import Path
 from ropewalk.errors import RopewalkError
 from ropewalk.notebook.decide import parents
 from ropewalk.notebook.names import is_synced
+from ropewalk.package_sync.git import TRUSTLESS
 
 #: Hidden: never synced. One that a killed process has left can be removed.
 _TEMPORARY = ".ropewalk-sync-"
 MAX_FILES = 5_000
 _CHECK_IGNORE = ("check-ignore", "-z", "--stdin")
-#: What the server has sent could look like a repository whose configuration names programs.
-_TRUSTLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _GIT_TIMEOUT_S = 60
 
 
@@ -86,7 +85,7 @@ class LocalFiles:
         if not paths or (git := shutil.which("git")) is None:
             return set()
         names = "".join(f"{path}\0" for path in sorted(paths)).encode()
-        command = [git, *_TRUSTLESS, "-C", str(self.root)]
+        command = [git, *TRUSTLESS, "-C", str(self.root)]
         try:
             run = subprocess.run([*command, *_CHECK_IGNORE], input=names, capture_output=True, timeout=_GIT_TIMEOUT_S)
             if run.returncode > 1 and (self.root / ".gitignore").exists():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .archives import PackageFile, zip_of
+from .git import TRUSTLESS
 from .imports import names_in
 from .names import canonical
 from .problems import PackageSyncError
@@ -222,7 +223,8 @@ def _names_secret(name: str) -> bool:
 
 def _files_of_git(root: Path) -> set[Path] | None:
     """The files that are not ignored; None when the directory is in no repository, or there is no git."""
-    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."]
+    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
+    command = ["git", *TRUSTLESS, "-C", str(root), *listing]
     try:
         listed = subprocess.run(command, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,0 +1,32 @@
+"""The header of a script names files of this machine. Who runs a script on instances has not given it this machine: what its header
+reads and writes lies in the directory of the command, unless the command line names the same place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import click
+
+
+def check_header_paths(asked: Mapping[str, Collection[str]], given: Collection[str]) -> None:
+    """`asked`: paths by the header's option; `given`: those that the command line has. Raises click.UsageError."""
+    allowed = {os.path.abspath(path) for path in given}
+    root = Path.cwd().resolve()
+    for option, paths in asked.items():
+        for path in paths:
+            if os.path.abspath(path) in allowed:
+                continue
+            place = Path(path).resolve()
+            # A home directory has what starts programs, and keys, in hidden files.
+            is_of_home = root == Path.home().resolve() and (place == root or _is_hidden(place, root))
+            if not place.is_relative_to(root) or is_of_home:
+                where = "a hidden file of your home directory, or all of it" if is_of_home else "outside the current directory"
+                raise click.UsageError(
+                    f"the script's header has {option} {path}, which is {where}. If you want that, give it yourself: --{option} {path}"
+                )
+
+
+def _is_hidden(place: Path, root: Path) -> bool:
+    return place.is_relative_to(root) and place.relative_to(root).parts[0].startswith(".")
