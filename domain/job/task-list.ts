@@ -25,9 +25,14 @@ export function readTaskList(input: TaskListInput, known: KnownOptions): TaskLis
   const { ntasks, array, mapOver } = input;
   const mapped = mapOver !== undefined && hasInputs(mapOver);
   if (ntasks !== undefined && array !== undefined) throw bothNamed('ntasks and array are both set', 'array');
+  // `%N` alone names no tasks: it says how many run at a time.
+  if (mapped && array !== undefined && ntasks === undefined && /^\s*%/.test(array)) {
+    const { ids, atOnce } = limitOf(array);
+    if (ids.trim() === '') return { ...mappedList({ ...headerDetails(known), ...mapOver }), atOnce };
+  }
   if (mapped && (ntasks ?? array) !== undefined)
     throw bothNamed(
-      `${array === undefined ? 'ntasks' : 'array'} is set, and the job is mapped over inputs: it has a task for each`,
+      `${array === undefined ? 'ntasks' : 'array'} is set, and the job is mapped over inputs: it has a task for each; "%2" alone as array runs two of them at a time`,
       'mapOver',
     );
   if (mapped) return mappedList({ ...headerDetails(known), ...mapOver });
@@ -74,10 +79,15 @@ function mappedList(mapOver: MapOver): TaskList {
 }
 
 function arrayList(syntax: string): TaskList {
+  const { ids, atOnce } = limitOf(syntax);
+  return { ...plain(parseArray(ids)), atOnce };
+}
+
+function limitOf(syntax: string): { ids: string; atOnce: number | null } {
   const limited = /^([^%]*)%\s*(\d{1,9})\s*$/.exec(syntax);
-  if (limited === null) return plain(parseArray(syntax));
+  if (limited === null) return { ids: syntax, atOnce: null };
   const atOnce = Number(limited[2]);
-  if (atOnce >= 1) return { ...plain(parseArray(limited[1] ?? '')), atOnce };
+  if (atOnce >= 1) return { ids: limited[1] ?? '', atOnce };
   throw new RopewalkError({
     code: 'VALIDATION',
     message: 'array: "%0" lets no task run',

@@ -256,3 +256,17 @@ def test_a_logger_gets_the_warnings(jobs: JobsStandIn, caplog: Any) -> None:
     batch.run("true", logger=logging.getLogger("mine"), cluster_kwargs={"spot_policy": "spot"}, memory="8 GiB")
     assert [(record.name, record.message) for record in caplog.records] == [("mine", "memory has no effect here.")]
     assert jobs.sent("/v1/jobs") == [{"command": ["true"], "spotPolicy": "spot", "memory": "8 GiB"}]
+
+
+def test_errors_about_inputs_name_the_argument(jobs: JobsStandIn) -> None:
+    refusal = problem(422, "VALIDATION", 'mapOver.inputVar: "A B" is not a name of an environment variable.', field="mapOver.inputVar")
+    jobs.faults.append(("POST", "/v1/jobs", *refusal))
+    with pytest.raises(ropewalk.RopewalkError, match=r'^map_over_input_var: "A B" is not a name'):
+        batch.run("true", map_over_values="a", map_over_input_var="A B")
+    many = ["s3://bucket/some/long/path/to/a/file-%08d.parquet" % i for i in range(400_000)]
+    with pytest.raises(ValueError, match=r"^map_over_values: the values have \d\d\.\d MiB, and those of a job fit in 16 MiB"):
+        batch.run("true", map_over_values=many)
+    buffers: list[Any] = [{"path": "x", "buffer": b"x"}, {"relative_path": "x", "buffer": b"x"}]
+    for one in buffers:
+        with pytest.raises(TypeError, match="relative_path.*io.BytesIO"):
+            batch.run("true", buffers_to_upload=[one])

@@ -30,6 +30,27 @@ describe('a job', () => {
     });
   });
 
+  it('is refused in the words of its options, not of the request', async () => {
+    const words = ['batch', 'run', '--map-over-values', 'a', '--map-over-input-var', 'A B', 'echo'];
+    const refuse = async (status: number, error: object) => {
+      const api = await openStandIn(() => ({ status, json: { error: { requestId: 'r', ...error } } }));
+      return callCli(words, { env: envOf(api) });
+    };
+    const field = 'mapOver.inputVar';
+    const named = await refuse(422, { code: 'VALIDATION', field, message: `${field}: "A B" is not a name.` });
+    expect([named.code, named.stderr]).toEqual([
+      2,
+      'error: --map-over-input-var: "A B" is not a name.\n  request id: r\n',
+    ]);
+    const whole = await refuse(422, { code: 'VALIDATION', field: 'mapOver', message: 'mapOver: there is no value.' });
+    expect(whole.stderr).toContain('error: --map-over-values: there is no value.\n');
+    const large = await refuse(413, { code: 'TOO_LARGE', message: 'A request body may have at most 16 MiB here.' });
+    expect([large.code, large.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: --map-over-values: .*fit in 16 MiB\n/),
+    ]);
+  });
+
   it('is refused before it is sent when its command begins with a path that does not exist', async () => {
     await withDirectory(async (cwd) => {
       for (const path of [join(cwd, 'nope.sh'), './nope', 'nope.py', '~/nope.sh']) {

@@ -94,6 +94,8 @@ describe('a job over inputs', () => {
 
   it('runs as many tasks at a time as %N says', () => {
     expect(resolve({ array: '0-99%3' })).toMatchObject({ taskCount: 100, array: '0-99', instances: 3 });
+    expect(resolve({ mapOver: { values: 'a,b,c' }, array: ' %2' })).toMatchObject({ taskCount: 3, instances: 2 });
+    expect(() => resolve({ mapOver: { values: 'a,b,c' }, array: '%0' })).toThrow(/lets no task run/);
     expect(resolve({ array: '1-9:2,20 % 2', maxWorkers: 5 })).toMatchObject({ array: '1-9:2,20', instances: 2 });
     expect(resolve({}, '# COILED array 0-9%4')).toMatchObject({ taskCount: 10, instances: 4 });
     expect(() => resolve({ array: '0-9%0' })).toThrow(/lets no task run/);

@@ -14,6 +14,7 @@ import { exitCodes } from '../../errors.ts';
 import { collectFiles, type Found } from '../../files.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
+import { inOptions } from '../../option-names.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
 import { describeMisplaced } from '../../misplaced-options.ts';
 import { pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
@@ -42,7 +43,12 @@ packages, and the modules beside the script (--no-package-sync turns it off,
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
 
 export function runCommand(context: CliContext, finish: Finish): Command {
-  return commandOf(context, async (words, flags, options) => finish(await run(context, words, flags, options)));
+  return commandOf(context, async (words, flags, options) => {
+    const exitCode = await run(context, words, flags, options).catch((error: unknown) => {
+      throw inOptions(error, flags);
+    });
+    finish(exitCode);
+  });
 }
 
 /** What `run` would submit for these words, its options first; files that do not go with the job itself are uploaded. */

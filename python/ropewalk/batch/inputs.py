@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from ropewalk.errors import RopewalkError
+
+#: Of a request. The API closes the connection when it reads that one is larger, which looks like a fault of the network.
+_MAX_BYTES = 16 * 1024 * 1024
+_ARGUMENTS = {"mapOver.inputVar": "map_over_input_var", "mapOver.delimiter": "map_over_delimiter"}
 
 StrPath = str | os.PathLike[str]
 #: Numbers are passed on as text.
@@ -28,7 +36,33 @@ def read_inputs(
     if task_var_dicts is not None:
         fields["variables"] = [{name: _text(one, name) for name, one in each.items()} for each in task_var_dicts]
     given = {name: value for name, value in fields.items() if value is not None}
+    size = len(json.dumps(given))
+    if size > _MAX_BYTES:
+        raise ValueError(
+            f"{_argument(given)}: the values have {size / 1024 / 1024:.1f} MiB, and those of a job fit in 16 MiB. Split them, and submit "
+            "a job for each part; or put the list into a file that tasks read, and give them their lines with array."
+        )
     return given or None
+
+
+@contextmanager
+def in_arguments(mapped: Mapping[str, Any] | None) -> Iterator[None]:
+    """Errors about a field of the request name the argument that gave it."""
+    try:
+        yield
+    except RopewalkError as error:
+        known = {**_ARGUMENTS, **({} if mapped is None else {"mapOver": _argument(mapped)})}
+        name = known.get(error.field or "")
+        if name is not None and f"{error.field}:" in error.message:
+            error.message = error.message.replace(f"{error.field}:", f"{name}:", 1)
+            error.field = None
+        raise
+
+
+def _argument(mapped: Mapping[str, Any]) -> str:
+    if "variables" in mapped:
+        return "map_over_task_var_dicts"
+    return "map_over_file" if "fileContent" in mapped else "map_over_values"
 
 
 def _read(path: Path) -> str:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from ropewalk.batch.aws import with_aws_session
 from ropewalk.batch.buffers import Buffer, buffer_files
 from ropewalk.batch.header import SyncHeader
-from ropewalk.batch.inputs import Value, read_inputs
+from ropewalk.batch.inputs import in_arguments, Value, read_inputs
 from ropewalk.batch.paths import connect
 from ropewalk.batch.request import Option, StrPath, check_path, request_body
 from ropewalk.batch.scripts import script_file
@@ -237,7 +237,8 @@ def run(
         sent["secretEnv"], until = with_aws_session(env or {}, secret_env or {})
         notes.append(until)
     key = idempotency_key or str(uuid.uuid4())
-    created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
+    with in_arguments(sent.get("mapOver")):
+        created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
         if logger is None:
             warnings.warn(text, stacklevel=2)
