@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import sys
 import time
@@ -15,6 +16,7 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError
 from ropewalk.log_records import logger
+from ropewalk.missing_modules import send_hints
 from ropewalk.package_sync.options import PackageSyncOptions
 from ropewalk.panel import ClusterWidget
 from ropewalk.plans import price_range
@@ -29,6 +31,7 @@ DEFAULT_TIMEOUT_S = 600.0
 _VIEW_LAG_S = 10.0
 #: An environment of hundreds of packages takes minutes: a line that stays the same looks like a process that hangs.
 _REPEAT_S = 30.0
+_INSTEAD = "take another name, or shut the cluster down first"
 _SLOW_START = "`timeout` allows more time; the method `why` and `get_logs` say more about it."
 
 
@@ -119,8 +122,13 @@ class WaitingCluster(DaskCluster):
             return
         differ = await differences(self.scheduler_comm, options)
         if differ is not None:
-            text = f"Cluster {self.number} keeps the environment that it was started with, and yours differs: {differ}."
-            self._log(f"{text} Code that needs yours fails there: take another name, or shut the cluster down first.")
+            text = f"Cluster {self.number} keeps the environment that it was started with, and yours differs: {differ.text}."
+            self._log(f"{text} Code that needs yours fails there: {_INSTEAD}.")
+            kept = f"Cluster {self.number} keeps the environment that it was started with, which does not have"
+            hints = {name: f"{kept} {what}: {_INSTEAD}." for name, what in differ.missing.items()}
+            # The scheduler may refuse plugins; the line above has said the same.
+            with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError):
+                await send_hints(self.scheduler_comm, hints)
 
     def _warn(self, text: str) -> None:
         self._warnings.append(text)

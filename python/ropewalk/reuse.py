@@ -23,6 +23,15 @@ class Environment(NamedTuple):
     packages: Mapping[str, str]
     #: SHA-256 by path.
     modules: Mapping[str, str]
+    #: Under which names programs import a package; by its name. Empty of a scheduler.
+    imports: Mapping[str, Sequence[str]] = {}
+
+
+class Differences(NamedTuple):
+    #: A clause about what this process has and the cluster has not, or has otherwise.
+    text: str
+    #: What the cluster has not: by the name that programs import.
+    missing: Mapping[str, str]
 
 
 async def environment_of(scheduler: Any, paths: Iterable[str]) -> Environment:
@@ -36,30 +45,40 @@ async def environment_of(scheduler: Any, paths: Iterable[str]) -> Environment:
     return Environment(packages, modules)
 
 
-async def differences(scheduler: Any, options: PackageSyncOptions) -> str | None:
-    """A clause about what this process has and the cluster has not, or has otherwise. None when nothing differs, or cannot be read."""
+async def differences(scheduler: Any, options: PackageSyncOptions) -> Differences | None:
+    """None when nothing differs, or cannot be read."""
     try:
         here = await asyncio.to_thread(environment_here, options)
-        return difference(here, await environment_of(scheduler, here.modules))
+        there = await environment_of(scheduler, here.modules)
     except (OSError, PackageSyncError):
         return None
+    text = difference(here, there)
+    return None if text is None else Differences(text, missing_imports(here, there))
 
 
 def environment_here(options: PackageSyncOptions) -> Environment:
     """Blocks. What package sync would bring; without the program itself, whose functions travel with their tasks."""
-    packages = {
-        one.name: one.version.partition("+")[0]
+    installed = [
+        one
         for one in list_installed()
         if one.source != "system"
         and one.name not in UNCOMPARED | options.ignore
         and (options.only is None or one.name in options.only)
-    }
+    ]
+    packages = {one.name: one.version.partition("+")[0] for one in installed}
     roots = module_roots()
     found = collect_modules(roots, ignore=options.ignore, only=options.only, imported=imported_names(roots))
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     own = None if program is None else Path(program).name
     modules = {path: hashlib.sha256(content).hexdigest() for path, content in found.files.items() if path != own}
-    return Environment(packages, modules)
+    return Environment(packages, modules, {one.name: one.imports() for one in installed})
+
+
+def missing_imports(here: Environment, there: Environment) -> dict[str, str]:
+    """Pure. A module of which the cluster has a part is not missing."""
+    packages = {each: name for name, imports in here.imports.items() if name not in there.packages for each in imports}
+    tops = {_top(path) for path in there.modules}
+    return {**packages, **{_top(path): f"the module {_top(path)}" for path in here.modules if _top(path) not in tops}}
 
 
 def difference(here: Environment, there: Environment) -> str | None:
@@ -67,7 +86,7 @@ def difference(here: Environment, there: Environment) -> str | None:
     missing, changed = set[str](), set[str]()
     for path, digest in here.modules.items():
         if there.modules.get(path) != digest:
-            (changed if path in there.modules else missing).add(path.partition("/")[0].removesuffix(".py"))
+            (changed if path in there.modules else missing).add(_top(path))
     packages = [
         f"{name} {version} (there {there.packages[name]})" if name in there.packages else f"{name} {version} (not there)"
         for name, version in sorted(here.packages.items())
@@ -79,6 +98,10 @@ def difference(here: Environment, there: Environment) -> str | None:
         *_listed("packages", packages),
     ]
     return "; ".join(parts) or None
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0].removesuffix(".py")
 
 
 def _listed(what: str, names: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from support import Start
 
 from ropewalk import reuse
 from ropewalk.package_sync.options import read_options
-from ropewalk.reuse import Environment, difference
+from ropewalk.reuse import Environment, difference, missing_imports
 
 
 def test_what_differs_is_named_by_module_and_package() -> None:
@@ -21,6 +23,34 @@ def test_what_differs_is_named_by_module_and_package() -> None:
         "modules that it has not: side; modules that have changed: pkg; packages dask 2026.8.0 (not there), x 1.3 (there 1.2)"
     )
     assert difference(here, here) is None
+
+
+def test_what_is_missing_is_named_as_programs_import_it() -> None:
+    imports = {"scikit-learn": ["sklearn"], "pandas": ["pandas"]}
+    here = Environment({"scikit-learn": "1", "pandas": "3"}, {"side.py": "a", "pkg/a.py": "b", "pkg/b.py": "c"}, imports)
+    there = Environment({"pandas": "2"}, {"pkg/a.py": "old"})
+    assert missing_imports(here, there) == {"sklearn": "scikit-learn", "side": "the module side"}
+
+
+def test_the_error_of_a_task_names_what_the_cluster_does_not_have(start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    start(n_workers=1, name="lacks", package_sync=False, shutdown_on_close=False)
+    (tmp_path / "only_mine.py").write_text("S = 1\n")
+    monkeypatch.setattr(reuse, "module_roots", lambda: [tmp_path])
+    # The workers of the stand-in are in this process.
+    monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
+    cluster = start(n_workers=1, name="lacks", package_sync_only=["only_mine"])
+
+    def use(name: str) -> None:
+        importlib.import_module(name)
+
+    with cluster.get_client() as client:
+        with pytest.raises(ModuleNotFoundError, match="^No module named 'only_mine'. Cluster 1 keeps the environment .* does not have the module only_mine: ") as raised:
+            client.submit(use, "only_mine").result()
+        assert raised.value.name == "only_mine" and "take another name" in str(raised.value)
+        with pytest.raises(ModuleNotFoundError, match="^No module named 'never_heard_of'$"):
+            client.submit(use, "never_heard_of").result()
+        # A program may ask.
+        assert client.submit(lambda: importlib.util.find_spec("only_mine")).result() is None
 
 
 def test_nothing_is_synced_for_a_cluster_that_exists_and_the_difference_is_said(

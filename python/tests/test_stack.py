@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 
@@ -129,6 +132,34 @@ def test_a_name_is_used_again(stack: Stack) -> None:
     # Its name is free when it has ended: until then this waits.
     with ropewalk.Cluster(n_workers=0, name=name, quiet=True, **stack) as third:
         assert third.number != first.number and third.shutdown_on_close
+
+
+_PROGRAM = """
+import sys
+
+import only_here
+import ropewalk
+
+with ropewalk.Cluster(sys.argv[1], n_workers=1, package_sync_only=["only_here"], quiet=True, shutdown_on_close=False) as cluster:
+    client = cluster.get_client()
+    for function, argument in ((__import__, "only_here"), (only_here.triple, 2)):
+        try:
+            client.submit(function, argument).result()
+        except Exception as error:
+            print(repr(error.__cause__ or error))
+"""
+
+
+def test_a_module_that_an_existing_cluster_lacks_is_explained(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / "only_here.py").write_text("def triple(x):\n    return 3 * x\n")
+    (tmp_path / "program.py").write_text(_PROGRAM)
+    name = f"lacks-{uuid.uuid4().hex[:8]}"
+    with ropewalk.Cluster(name, n_workers=1, package_sync=False, quiet=True, **stack) as cluster:
+        env = {**os.environ, "PYTHONSAFEPATH": "", "ROPEWALK_API_URL": stack["api_url"], "ROPEWALK_TOKEN": stack["token"]}
+        done = subprocess.run([sys.executable, tmp_path / "program.py", name], env=env, capture_output=True, text=True, check=True)
+    kept = f"Cluster {cluster.number} keeps the environment that it was started with, which does not have the module only_here"
+    # A function of the module fails on the scheduler already, which names the cause.
+    assert done.stdout.count(f"ModuleNotFoundError(\"No module named 'only_here'. {kept}") == 2, done.stderr
 
 
 def test_keepalives_reach_the_server(stack: Stack) -> None:
