@@ -1,6 +1,7 @@
 // Environments that instances share: what an agent asks before it builds one, and what the builder says.
 import { z } from 'zod';
 
+import { buildStages } from '../domain/environment/build-stages.ts';
 import { maxUnpackedBytes } from '../domain/environment/limits.ts';
 import { maxFileBytes } from '../domain/file-limits.ts';
 import { spanMs } from './agent-numbers.ts';
@@ -37,8 +38,8 @@ export const buildClaimAnswer = z.discriminatedUnion('do', [
     /** Of an archive; a larger one is not stored. */
     maxBytes: count,
   }),
-  /** Another instance builds it. */
-  z.object({ do: z.literal('wait'), retryAfterMs: count }),
+  /** Another instance builds it; `stage`: what it does now, null until it has said so. */
+  z.object({ do: z.literal('wait'), retryAfterMs: count, stage: z.enum(buildStages).nullable() }),
   /** It is not shared: the instance builds it for itself. */
   z.object({ do: z.literal('alone') }),
 ]);
@@ -46,8 +47,13 @@ export type BuildClaimAnswer = z.infer<typeof buildClaimAnswer>;
 
 export const buildParams = z.object({ build: sha256 });
 
-/** `building`: the builder is at work. The others: it will store no archive. */
-export const buildProgress = z.strictObject({ claim, state: z.enum(['building', 'failed', 'too-large']) });
+/** `building`: the builder is at work, on `stage`. The others: it will store no archive. */
+export const buildProgress = z.strictObject({
+  claim,
+  state: z.enum(['building', 'failed', 'too-large']),
+  stage: z.enum(buildStages).optional(),
+});
+export type BuildProgress = z.output<typeof buildProgress>;
 /** False when an archive of it no longer matters. */
 export const buildProgressAnswer = z.object({ isWanted: z.boolean() });
 

@@ -1,5 +1,6 @@
 // The part of the store's port that is environments which instances share: who builds one, and which archive counts. The archives
 // themselves are objects. The rules are domain/environment/shared-build.ts.
+import type { BuildStage } from '../domain/environment/build-stages.ts';
 import type { Archive, BuildAnswer, Builder, SharedBuild, UnsharedReason } from '../domain/environment/shared-build.ts';
 import type { Answer } from './answer.ts';
 
@@ -32,7 +33,7 @@ export interface SharedBuildStore {
     nowMs: number,
   ): Promise<Answer<{ answer: BuildAnswer; dropped: string | null }>>;
   /** False when another instance has been asked to build it, or it is stored. */
-  renew(key: BuildId, claim: number, nowMs: number): Promise<boolean>;
+  renew(key: BuildId, item: { claim: number; stage: BuildStage | null }, nowMs: number): Promise<boolean>;
   giveUp(key: BuildId, item: { claim: number; why: UnsharedReason }, nowMs: number): Promise<void>;
   /** Records the archive unless one is recorded; resolves to the one that counts, null when this instance had no claim. */
   store(

@@ -54,7 +54,7 @@ export function createSharedBuildStore(database: Database): SharedBuildStore {
         return { ok: { answer, dropped } };
       });
     },
-    renew: async (key, claim, nowMs) => (await change(key, (known) => renewBuild(known, claim, nowMs))).isChanged,
+    renew: async (key, item, nowMs) => (await change(key, (known) => renewBuild(known, { ...item, nowMs }))).isChanged,
     giveUp: async (key, { claim, why }, nowMs) => {
       await change(key, (known) => giveUpBuild(known, { claim, why, nowMs }));
     },

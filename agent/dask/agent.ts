@@ -9,7 +9,7 @@ import { daskBundle } from '../../schema/agent.ts';
 import { untilAborted } from '../async/aborted.ts';
 import { asFailure, orFail } from './failure.ts';
 import type { DaskLife } from './context.ts';
-import { type StageName, stageTexts } from '../runtimes/environment/stages.ts';
+import { type OnStage, stageText } from '../runtimes/environment/stages.ts';
 import { runScheduler } from './scheduler/scheduler.ts';
 import { setUp } from './setup.ts';
 import { runWorker } from './worker.ts';
@@ -112,9 +112,9 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       await closeMetadata();
     }
     notify('pending', 'environment');
-    const onStage = (stage: StageName): void => {
+    const onStage: OnStage = (stage, builder) => {
       // An environment that is there is ready before a reader could have seen it.
-      if (stage !== 'ready') notify('pending', `environment: ${stageTexts[stage]}`);
+      if (stage !== 'ready') notify('pending', `environment: ${stageText(stage, builder)}`);
     };
     await run(
       life,

@@ -11,7 +11,7 @@ import type { Reports } from '../api-client/reports.ts';
 import { createSharedBuilds } from '../api-client/shared-builds.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import type { StageName } from '../runtimes/environment/stages.ts';
+import type { OnStage } from '../runtimes/environment/stages.ts';
 import { withDefaults } from '../runtimes/environment/with-defaults.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
@@ -29,7 +29,7 @@ export interface SetupInput extends Pick<
   /** The agent's own directory, removed with the instance. */
   work: string;
   runtime: RuntimeSpec;
-  onStage: (name: StageName) => void;
+  onStage: OnStage;
   /** For the events of the cluster. */
   note: Reports['note'];
 }

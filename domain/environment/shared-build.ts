@@ -1,5 +1,6 @@
 // Environments that one instance builds and others fetch: who builds, who waits, and which archive counts. The builder holds a
 // lease, which ends by itself when it dies. The lease only saves work: if two build all the same, the first complete archive counts.
+import type { BuildStage } from './build-stages.ts';
 import {
   buildLeaseMs,
   failedBuildMs,
@@ -28,19 +29,21 @@ export interface Archive {
 }
 
 /** One environment on one platform in one workspace. `claim` counts the instances that were asked to build it. */
-export type SharedBuild = { claim: number; builder: Builder; claimedAtMs: number; usedAtMs: number } & (
-  | { state: 'building'; leaseUntilMs: number }
-  | { state: 'stored'; archive: Archive; isPinned: boolean }
-  /** Each instance builds by itself until then. */
-  | { state: 'unshared'; why: UnsharedReason; untilMs: number }
-);
+export type SharedBuild = { claim: number; builder: Builder; claimedAtMs: number; usedAtMs: number } &
+  /** `stage` is absent until the builder has said it. */
+  (
+    | { state: 'building'; leaseUntilMs: number; stage?: BuildStage }
+    | { state: 'stored'; archive: Archive; isPinned: boolean }
+    /** Each instance builds by itself until then. */
+    | { state: 'unshared'; why: UnsharedReason; untilMs: number }
+  );
 
 export type UnsharedReason = 'failed' | 'too-large';
 
 export type BuildAnswer =
   | { do: 'download'; archive: Archive }
   | { do: 'build'; claim: number }
-  | { do: 'wait'; retryAfterMs: number }
+  | { do: 'wait'; retryAfterMs: number; stage: BuildStage | null }
   | { do: 'alone'; why: UnsharedReason };
 
 export interface Decision {
@@ -78,7 +81,7 @@ export function decideBuild(
       const retryAfterMs = Math.round(
         Math.min(maxWaitPauseMs, Math.max(minWaitPauseMs, (nowMs - known.claimedAtMs) / 8)),
       );
-      return { next: null, answer: { do: 'wait', retryAfterMs } };
+      return { next: null, answer: { do: 'wait', retryAfterMs, stage: known.stage ?? null } };
     }
     case 'unshared': {
       const mayTryAgain = isItself && known.why === 'failed';
@@ -89,9 +92,12 @@ export function decideBuild(
 }
 
 /** The builder is at work. Null: another one has been asked to build, or an archive is stored. */
-export function renewBuild(known: SharedBuild, claim: number, nowMs: number): SharedBuild | null {
+export function renewBuild(
+  known: SharedBuild,
+  { claim, stage, nowMs }: { claim: number; stage: BuildStage | null; nowMs: number },
+): SharedBuild | null {
   if (known.state !== 'building' || known.claim !== claim) return null;
-  return { ...known, leaseUntilMs: nowMs + buildLeaseMs };
+  return { ...known, leaseUntilMs: nowMs + buildLeaseMs, ...(stage === null ? {} : { stage }) };
 }
 
 /** The builder will not store an archive. Null: that does not matter any more. */

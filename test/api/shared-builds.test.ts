@@ -67,7 +67,13 @@ describe('an environment', () => {
     const other = await instance(api);
     const first = await builder.claim();
     expect(first).toMatchObject({ do: 'build', claim: 1, renewEveryMs: buildLeaseMs / 4 });
-    expect(await other.claim()).toMatchObject({ do: 'wait', retryAfterMs: 500 });
+    expect(await other.claim()).toMatchObject({ do: 'wait', retryAfterMs: 500, stage: null });
+    const { build, claim } = { build: String(first.build), claim: 1 };
+    expect(await builder.progress(build, { claim, state: 'building', stage: 'compile' })).toMatchObject({
+      isWanted: true,
+    });
+    expect(await other.claim()).toMatchObject({ do: 'wait', stage: 'compile' });
+    expect(await builder.progress(build, { claim, state: 'building', stage: 'ready' })).toMatchObject({ status: 422 });
     expect(await builder.announce(first.build)).toMatchObject({ state: 'upload', url: null });
     // Announced, and not sent: it is not seen.
     expect((await other.claim()).do).toBe('wait');

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { createApiClient } from '../../agent/api-client/client.ts';
 import { createSharedBuilds } from '../../agent/api-client/shared-builds.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { stageText } from '../../agent/runtimes/environment/stages.ts';
 import type { PackageIndex } from '../../schema/software.ts';
 
 export interface SharedProcessInput {
@@ -40,8 +41,8 @@ const shared = createSharedBuilds({
 const { requirements, pinned, indexes, cacheDir, holdAt } = input;
 const made = await ensureEnvironment({
   ...{ cacheDir, requirements, pinned, indexes, pythonPath: 'python3', environment: process.env, shared },
-  onStage: (stage) => {
-    print({ stage });
+  onStage: (stage, builder) => {
+    print({ stage, text: stageText(stage, builder) });
     if (stage === holdAt) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   },
 });

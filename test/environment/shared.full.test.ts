@@ -51,6 +51,8 @@ interface Instance {
   printed: (text: string) => Promise<string>;
   made: () => Promise<Environment>;
   notes: () => string[];
+  /** What it shows to people. */
+  texts: () => string[];
   cacheDir: string;
   /** All that it has started too, as a machine that is gone. */
   kill: () => Promise<void>;
@@ -84,6 +86,7 @@ async function start(software: object, holdAt: string | null = null, url = apiUr
   return {
     printed,
     made: async () => JSON.parse(await printed('"made"')).made,
+    texts: () => lines.flatMap((line) => JSON.parse(line).text ?? []),
     notes: () => lines.flatMap((line) => JSON.parse(line).note?.code ?? []),
     cacheDir,
     kill,
@@ -107,6 +110,9 @@ it('is built once by many instances that start together, and works on each of th
     'ENVIRONMENT_BUILT',
     ...Array.from({ length: 4 }, () => 'ENVIRONMENT_DOWNLOADED'),
   ]);
+  // Those who wait say what the builder does.
+  const texts = instances.flatMap((each) => each.texts());
+  expect(texts.some((text) => /^another instance makes it, now (getting|installing|compiling)/.test(text))).toBe(true);
   expect([...index.downloadedBy()]).toEqual([users[made.findIndex(({ downloaded }) => downloaded === null)]]);
   // Those who fetched it have not even installed uv; nothing is left of archives.
   for (const [at, { cacheDir }] of instances.entries()) {

@@ -10,7 +10,7 @@ import { noPackageFiles } from './build.ts';
 import { ensureModules, isModules } from './modules.ts';
 import { ensurePackages } from './packages.ts';
 import type { Environment, EnvironmentRequest } from './request.ts';
-import type { StageName } from './stages.ts';
+import type { OnStage } from './stages.ts';
 import { toolEnvironment, type Tools } from './run-tool.ts';
 
 /** Rejects with an EnvironmentError, or with the signal's reason. */
@@ -27,7 +27,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     signal: request.signal,
   };
   const archives = packageFiles.filter(isModules);
-  const untilReady = (name: StageName): void => (name === 'ready' ? undefined : onStage?.(name));
+  const untilReady: OnStage = (name, builder) => (name === 'ready' ? undefined : onStage?.(name, builder));
   const wheels = packageFiles.filter((file) => !isModules(file));
   const made = await ensurePackages({ ...request, packageFiles: wheels, onStage: untilReady }, tools);
   const { python, ...environment } = made;

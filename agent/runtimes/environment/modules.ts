@@ -12,7 +12,7 @@ import { stamp, use } from './in-use.ts';
 import { isMarked, writeMarker } from './marker.ts';
 import type { Python } from './python.ts';
 import { runTool, type Tools } from './run-tool.ts';
-import { type Stage, stageClock, type StageName } from './stages.ts';
+import { type OnStage, type Stage, stageClock } from './stages.ts';
 
 export interface ModulesRequest {
   tools: Tools;
@@ -21,7 +21,7 @@ export interface ModulesRequest {
   /** Runs what unpacks and compiles them. */
   pythonPath: string;
   fetchPackageFile: FetchPackageFile;
-  onStage: (name: StageName) => void;
+  onStage: OnStage;
 }
 
 export const isModules = ({ name }: PackageFile): boolean => name.endsWith('.zip');

@@ -14,7 +14,7 @@ import { normaliseRequirements } from './requirements.ts';
 import { obtainEnvironment } from './shared/obtain.ts';
 import type { Upload } from './shared/pack.ts';
 import { platformOf } from './shared/platform.ts';
-import { stageClock, type StageName } from './stages.ts';
+import { stageClock, type OnStage } from './stages.ts';
 import type { Tools } from './run-tool.ts';
 import { isExecutable } from './uv.ts';
 
@@ -41,14 +41,14 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
   const uploads: Upload[] = [];
   let downloaded: Environment['downloaded'] = null;
   const ofRequirements = async (): Promise<string> => {
-    const enter = (name: StageName): void => (name === 'ready' ? undefined : clock.enter(name));
+    const enter: OnStage = (name, builder) => (name === 'ready' ? undefined : clock.enter(name, builder));
     const base = await ensurePackages({ ...request, packageFiles: [], onStage: enter }, tools);
     uploads.push(...base.uploads);
     downloaded = base.downloaded;
     return base.directory;
   };
   const recipe = {
-    ...{ tools, ...content, lock, fetchPackageFile, python, enter: clock.enter },
+    ...{ tools, ...content, lock, fetchPackageFile, python },
     base: pinned && packageFiles.length > 0 ? ofRequirements : null,
   };
   const outcome = await buildOnce({
@@ -56,9 +56,9 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
     target: directory,
     isComplete: (found) => isComplete(found, hash),
     build: async (into) => {
-      const build = (): Promise<void> => buildEnvironment(recipe, into);
+      const build = (enter: OnStage): Promise<void> => buildEnvironment({ ...recipe, enter }, into);
       // A user's own package files change often: what is below them is shared.
-      if (shared === null || packageFiles.length > 0) await build();
+      if (shared === null || packageFiles.length > 0) await build(clock.enter);
       else {
         const obtained = await obtainEnvironment({
           ...{ shared, tools, directory: into, hash, build, enter: clock.enter, python: pythonIn(into) },

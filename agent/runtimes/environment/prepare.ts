@@ -8,7 +8,7 @@ import { cleanEnvironments } from './clean.ts';
 import { formatBytes, formatDuration } from '../../../domain/units.ts';
 import type { EnvironmentSpec } from '../../../schema/software.ts';
 import type { FetchPackageFile } from './build.ts';
-import type { StageName } from './stages.ts';
+import type { OnStage } from './stages.ts';
 import { ensureEnvironment } from './environment.ts';
 import type { Environment } from './request.ts';
 import { EnvironmentError } from './errors.ts';
@@ -22,7 +22,7 @@ export interface PrepareInput extends Pick<
   AgentInput,
   'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping' | 'user' | 'registryLogin'
 > {
-  onStage?: (name: StageName) => void;
+  onStage?: OnStage;
   fetchPackageFile: FetchPackageFile;
   shared: SharedBuilds;
   /** An image must have Dask in it. */

@@ -4,7 +4,7 @@ import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import type { FetchPackageFile } from './build.ts';
 import type { Upload } from './shared/pack.ts';
 import type { SharedBuilds } from './shared/port.ts';
-import type { Stage, StageName } from './stages.ts';
+import type { OnStage, Stage } from './stages.ts';
 
 export interface EnvironmentRequest {
   /** On one file system, kept between runs, shared by all agents of a machine. */
@@ -31,7 +31,7 @@ export interface EnvironmentRequest {
   /** Environments that the instances of a workspace share; absent or null on a machine that builds for itself. */
   shared?: SharedBuilds | null;
   /** Called when a stage begins. */
-  onStage?: (name: StageName) => void;
+  onStage?: OnStage;
   signal?: AbortSignal;
 }
 

@@ -16,7 +16,7 @@ export type StageName =
   | 'ready';
 
 /** For people who wait. 'ready' is not shown. */
-export const stageTexts: Readonly<Record<StageName, string>> = {
+const stageTexts: Readonly<Record<StageName, string>> = {
   tools: 'getting the tools',
   wait: 'another instance makes it',
   download: 'downloading files',
@@ -29,17 +29,24 @@ export const stageTexts: Readonly<Record<StageName, string>> = {
   ready: 'ready',
 };
 
+/** `builder`: what the instance that is waited for does, where it is known. */
+export const stageText = (name: StageName, builder: StageName | null = null): string =>
+  builder === null ? stageTexts[name] : `${stageTexts[name]}, now ${stageTexts[builder]}`;
+
 export interface Stage {
   name: StageName;
   durationMs: number;
 }
 
+/** `builder`: see `stageText`. */
+export type OnStage = (name: StageName, builder?: StageName | null) => void;
+
 export interface StageClock {
-  enter: (name: StageName) => void;
+  enter: OnStage;
   end: () => Stage[];
 }
 
-export function stageClock(onStage: ((name: StageName) => void) | undefined): StageClock {
+export function stageClock(onStage: OnStage | undefined): StageClock {
   const stages: Stage[] = [];
   let current: { name: StageName; startedMs: number } | null = null;
   const leave = (): void => {
@@ -48,10 +55,10 @@ export function stageClock(onStage: ((name: StageName) => void) | undefined): St
     current = null;
   };
   return {
-    enter: (name) => {
+    enter: (name, builder = null) => {
       leave();
       current = { name, startedMs: performance.now() };
-      onStage?.(name);
+      onStage?.(name, builder);
     },
     end: () => {
       leave();

@@ -53,6 +53,18 @@ describe('an instance that asks', () => {
     expect(pauses.every(({ next }) => next === null)).toBe(true);
   });
 
+  it('learns what the builder does as soon as it has said so', () => {
+    const stageOf = (known: SharedBuild | null) => {
+      const { answer } = decideBuild(known, ask('b', startMs + 1_000));
+      return answer.do === 'wait' ? answer.stage : answer.do;
+    };
+    expect(stageOf(building('a'))).toBeNull();
+    const installing = renewBuild(building('a'), { claim: 1, stage: 'install', nowMs: startMs });
+    expect(stageOf(installing)).toBe('install');
+    // A renewal without a stage keeps it.
+    expect(stageOf(installing && renewBuild(installing, { claim: 1, stage: null, nowMs: startMs }))).toBe('install');
+  });
+
   it('builds when the lease has ended, and again when its own answer was lost', () => {
     const late = decideBuild(building('a'), ask('b', startMs + buildLeaseMs));
     expect(late.answer).toEqual({ do: 'build', claim: 2 });
@@ -91,11 +103,11 @@ describe('an instance that asks', () => {
 
 describe('a builder', () => {
   it('keeps its lease while it says so, unless another one has it', () => {
-    expect(renewBuild(building('a'), 1, startMs + 5_000)).toMatchObject({
+    expect(renewBuild(building('a'), { claim: 1, stage: null, nowMs: startMs + 5_000 })).toMatchObject({
       leaseUntilMs: startMs + 5_000 + buildLeaseMs,
     });
-    expect(renewBuild(building('b', 2), 1, startMs)).toBeNull();
-    expect(renewBuild(stored(), 1, startMs)).toBeNull();
+    expect(renewBuild(building('b', 2), { claim: 1, stage: null, nowMs: startMs })).toBeNull();
+    expect(renewBuild(stored(), { claim: 1, stage: null, nowMs: startMs })).toBeNull();
   });
 
   it('that was replaced gives up nothing of its successor', () => {
@@ -148,7 +160,7 @@ it('of many instances in any order at most one holds a lease, and every one ends
       } else if (random() < 0.2) {
         dead.add(name);
       } else if (random() < 0.5 && known !== null) {
-        known = renewBuild(known, claim, nowMs) ?? known;
+        known = renewBuild(known, { claim, stage: null, nowMs }) ?? known;
       } else if (known !== null) {
         const item = { claim, builder: builder(name), archive: archive(name, nowMs), isPinned: true };
         const kept: SharedBuild | null = known.state === 'stored' ? known : null;

@@ -45,7 +45,7 @@ export function describeSharedBuilds(backend: Backend): void {
       const { slug } = await addWorkspace(store);
       const key = keyOf(slug, 'a');
       await store.sharedBuilds.claim(key, { builder: builder(0), damaged: null }, startMs);
-      expect(await store.sharedBuilds.renew(key, 1, startMs + 1_000)).toBe(true);
+      expect(await store.sharedBuilds.renew(key, { claim: 1, stage: 'install' }, startMs + 1_000)).toBe(true);
       const lateMs = startMs + 1_000 + buildLeaseMs;
       const answers = await atOnce(8, stores(), async (each, index) =>
         valueOf(await each.sharedBuilds.claim(key, { builder: builder(index + 1), damaged: null }, lateMs)),
@@ -53,7 +53,7 @@ export function describeSharedBuilds(backend: Backend): void {
       expect(answers.filter(({ answer }) => answer.do === 'build')).toEqual([
         { answer: { do: 'build', claim: 2 }, dropped: null },
       ]);
-      expect(await store.sharedBuilds.renew(key, 1, lateMs)).toBe(false);
+      expect(await store.sharedBuilds.renew(key, { claim: 1, stage: null }, lateMs)).toBe(false);
     });
 
     it('name the archive that a damaged one was, for its deletion, once', async () => {

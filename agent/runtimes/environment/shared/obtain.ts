@@ -4,11 +4,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { buildStages, type BuildStage } from '../../../../domain/environment/build-stages.ts';
 import { maxBuildWaitMs } from '../../../../domain/environment/limits.ts';
 import { formatBytes, formatDuration } from '../../../../domain/units.ts';
 import type { BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
 import { ownName } from '../builder.ts';
-import type { StageName } from '../stages.ts';
+import type { OnStage } from '../stages.ts';
 import { emptyDirectory } from '../files.ts';
 import type { Tools } from '../run-tool.ts';
 import { DamagedArchive, fetchArchive } from './fetch.ts';
@@ -26,8 +27,8 @@ export interface ObtainInput {
   isPinned: boolean;
   /** The program in the environment that must run. */
   python: string;
-  enter: (name: StageName) => void;
-  build: () => Promise<void>;
+  enter: OnStage;
+  build: (enter: OnStage) => Promise<void>;
 }
 
 export interface Obtained {
@@ -42,7 +43,7 @@ export async function obtainEnvironment(input: ObtainInput): Promise<Obtained> {
   const deadlineMs = performance.now() + maxBuildWaitMs;
   const alone = async (why: string | null): Promise<Obtained> => {
     if (why !== null) shared.note({ code: 'ENVIRONMENT_NOT_SHARED', text: `built its environment by itself: ${why}` });
-    await build();
+    await build(enter);
     return { downloaded: null, upload: null };
   };
   for (let damaged: string | null = null; ;) {
@@ -54,7 +55,7 @@ export async function obtainEnvironment(input: ObtainInput): Promise<Obtained> {
         return alone(null);
       case 'wait':
         if (performance.now() > deadlineMs) return alone('the instance that builds it takes too long');
-        enter('wait');
+        enter('wait', answer.stage);
         await sleep(answer.retryAfterMs * (0.75 + Math.random() / 2), undefined, { signal: tools.signal });
         break;
       case 'build':
@@ -100,17 +101,23 @@ async function buildForOthers(
   { shared, tools, directory, isPinned, enter, build }: ObtainInput,
   claim: Extract<BuildClaimAnswer, { do: 'build' }>,
 ): Promise<Upload | null> {
+  let stage: BuildStage | null = null;
   const say = (state: 'building' | 'failed' | 'too-large') =>
-    shared.progress(claim.build, { claim: claim.claim, state });
+    shared.progress(claim.build, { claim: claim.claim, state, ...(stage === null ? {} : { stage }) });
+  const enterAndSay: OnStage = (name) => {
+    enter(name);
+    stage = buildStages.find((one) => one === name) ?? null;
+    if (stage !== null) void say('building');
+  };
   const renewing = setInterval(() => void say('building'), claim.renewEveryMs);
   renewing.unref();
   const stop = (): void => clearInterval(renewing);
   const startedMs = performance.now();
   try {
-    await build();
+    await build(enterAndSay);
     const buildMs = Math.round(performance.now() - startedMs);
     // Before the first program of a user can change it.
-    return await packForOthers({ shared, tools, directory, claim, isPinned, buildMs, say, stop, enter });
+    return await packForOthers({ shared, tools, directory, claim, isPinned, buildMs, say, stop, enter: enterAndSay });
   } catch (error) {
     stop();
     if (tools.signal?.aborted !== true) await say('failed');

@@ -1,12 +1,17 @@
 // What an instance asks the control plane about an environment that it does not have, and says while it builds it.
-import type { BuildArchive, BuildArchiveAnswer, BuildClaimAnswer } from '../../../../schema/shared-builds.ts';
+import type {
+  BuildArchive,
+  BuildArchiveAnswer,
+  BuildClaimAnswer,
+  BuildProgress,
+} from '../../../../schema/shared-builds.ts';
 import type { Place } from '../../../files/http-file.ts';
 
 /** Each is null when no answer came in time: then the instance builds by itself. */
 export interface SharedBuilds {
   claim(ask: { hash: string; platform: string; damaged: string | null }): Promise<BuildClaimAnswer | null>;
   /** The builder is at work, or will store no archive. Never rejects. */
-  progress(build: string, said: { claim: number; state: 'building' | 'failed' | 'too-large' }): Promise<void>;
+  progress(build: string, said: BuildProgress): Promise<void>;
   announce(build: string, archive: BuildArchive): Promise<BuildArchiveAnswer | null>;
   /** Of an archive that goes through the API. */
   place(build: string, sha256: string): Place;
