@@ -18,6 +18,7 @@ from ropewalk.environments import (
 )
 from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
 from ropewalk.instance_types import list_instance_types
+from ropewalk.notebook.notebook import Notebook, list_notebooks
 from ropewalk.notifications import get_notifications
 from ropewalk.past import cluster_at, cluster_costs
 from ropewalk.plans import plan_cluster
@@ -31,6 +32,7 @@ __all__ = [
     "ClusterFailedError",
     "ClusterTimeoutError",
     "JobTimeoutError",
+    "Notebook",
     "RopewalkError",
     "__version__",
     "batch",
@@ -45,6 +47,7 @@ __all__ = [
     "list_clusters",
     "list_core_usage",
     "list_instance_types",
+    "list_notebooks",
     "list_software_environments",
     "costs",
     "plan_cluster",

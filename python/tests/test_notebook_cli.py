@@ -31,7 +31,7 @@ def ropewalk(
     monkeypatch.setenv("ROPEWALK_API_URL", jupyter.url)
     monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
     monkeypatch.setattr(session, "ROUND_S", 0.05)
-    monkeypatch.setattr("ropewalk.cli.notebook.make_software", lambda *_, **__: {"requirements": ["dask==1"], "pinned": True})
+    monkeypatch.setattr("ropewalk.notebook.launch.make_software", lambda *_, **__: {"requirements": ["dask==1"], "pinned": True})
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
 

@@ -17,6 +17,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
+import ropewalk
 from ropewalk.batch.paths import connect
 from ropewalk.client_api import ClientApi
 from ropewalk.notebook import start
@@ -181,3 +182,20 @@ def test_a_killed_command_leaves_the_notebook_to_the_next_one_and_to_its_idle_ti
     eventually(lambda: start.read(api, number)["status"] == "stopped", 2 * MINUTES_S)
     assert (start.read(api, number)["reason"] or {})["code"] == "IDLE"
     assert sorted(path.name for path in work.iterdir()) == ["after.txt", "one.ipynb", "there.txt"]
+
+
+def test_a_notebook_as_an_object(
+    stack: dict[str, Any], place: tuple[Path, dict[str, str], ClientApi], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, environment, api = place
+    monkeypatch.setenv("ROPEWALK_HOME", environment["ROPEWALK_HOME"])
+    (work / "one.ipynb").write_text(json.dumps(NOTEBOOK))
+    with ropewalk.Notebook("object", sync=work, **stack) as notebook:
+        assert notebook.number is not None and "/jupyter/" in notebook.link()
+        assert [one["number"] for one in ropewalk.list_notebooks(**stack)] == [notebook.number]
+        jupyter = files_of(api, notebook.number)
+        assert json.loads(jupyter.read("one.ipynb")[0]) == NOTEBOOK
+        jupyter.write("there.txt", b"from there", None)
+    assert (work / "there.txt").read_text() == "from there"
+    number = max(one["id"] for one in ropewalk.list_clusters(max_pages=1, **stack) if one["name"] == "notebook-object")
+    eventually(lambda: start.read(api, number)["status"] == "stopped", 2 * MINUTES_S)

@@ -17,7 +17,7 @@ it(
   async () => {
     const { passed, trouble } = await pytestOnStack(built, ['tests/test_notebook_stack.py']);
     expect(trouble).toEqual([]);
-    expect(passed).toBe(2);
+    expect(passed).toBe(3);
   },
   15 * minutes,
 );

@@ -22,12 +22,11 @@ from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterFailedError, RopewalkError
 from ropewalk.notebook import start as notebooks
 from ropewalk.notebook import state
+from ropewalk.notebook.launch import launch
 from ropewalk.notebook.session import follow, make_sync, sync_all
-from ropewalk.notebook.start import Notebook, cluster_name, default_name, short_name
+from ropewalk.notebook.start import StartedNotebook, cluster_name, default_name, short_name
 from ropewalk.notebook.sync import Sync
-from ropewalk.package_sync.modules import module_roots
 from ropewalk.package_sync.options import PackageSyncOptions
-from ropewalk.software import make_software
 
 _TIMEOUT_S = 1_200.0
 _NAME = click.argument("name", required=False)
@@ -123,7 +122,7 @@ def stop(name: str | None, sync: str | None, no_sync: bool, **flags: Any) -> Non
     directories = [] if no_sync else [given] if given is not None else state.synced_directories(api.url, number)
     for directory in directories:
         _sync_last(make_sync(api, number, directory, [], output.err), wanted, directory)
-    _stop(api, Notebook(number, wanted, True))
+    _stop(api, StartedNotebook(number, wanted, True))
     if flags["output_format"] == "json":
         output.json({"number": number, "name": cluster_name(wanted), "synced": [str(one) for one in directories]})
 
@@ -151,23 +150,9 @@ def _number_of(api: ClientApi, name: str) -> int:
 
 def _start(
     api: ClientApi, name: str, body: dict[str, Any], packages: PackageSyncOptions | None, flags: Mapping[str, Any]
-) -> Notebook:
+) -> StartedNotebook:
     until = time.monotonic() + (flags["timeout"] or _TIMEOUT_S)
-    view = notebooks.find(api, name)
-    if view is not None and notebooks.is_usable(view):
-        notebook = Notebook(view["number"], name, True)
-        output.err(f"Notebook {name} is open already (cluster {notebook.number}): its machine and software stay as they are.")
-    else:
-        if packages is not None:
-            # Modules beside the notebooks are files: as a part of the environment they would keep the content of this moment.
-            roots = [root for root in module_roots() if root != Path.cwd().resolve()]
-            found = make_software(api, packages, output.err, until, warn=_warn, roots=roots)
-            software, is_added = notebooks.with_jupyterlab(found)
-            if is_added:
-                output.err("Package sync: jupyterlab is added, because this environment has none")
-            body["software"] = software
-        notebook = notebooks.create(api, name, body, output.err, until)
-        output.err(f"Notebook {name} is {'open already' if notebook.existing else 'created'} (cluster {notebook.number})")
+    notebook = launch(api, name, body, packages, files=Path.cwd(), say=output.err, warn=_warn, until=until)
     try:
         notebooks.wait_for_jupyter(api, notebook.number, lambda text: output.progress(f"Notebook {name}: {text}"), until)
     except KeyboardInterrupt:
@@ -178,7 +163,7 @@ def _start(
     return notebook
 
 
-def _show_link(api: ClientApi, notebook: Notebook, flags: Mapping[str, Any]) -> None:
+def _show_link(api: ClientApi, notebook: StartedNotebook, flags: Mapping[str, Any]) -> None:
     found = notebooks.link(api, notebook.number)
     if flags["output_format"] == "json":
         output.json({"number": notebook.number, "name": cluster_name(notebook.name), "existing": notebook.existing, **found})
@@ -191,14 +176,14 @@ def _show_link(api: ClientApi, notebook: Notebook, flags: Mapping[str, Any]) -> 
         open_browser(found["url"], is_asked=bool(opens))
 
 
-def _detach(notebook: Notebook, sync: Sync | None) -> int:
+def _detach(notebook: StartedNotebook, sync: Sync | None) -> int:
     if sync is not None:
         output.err("Files are synced again while `ropewalk notebook start --sync` runs, and by `ropewalk notebook stop`.")
     output.err(f"Stop it:      ropewalk notebook stop {notebook.name}")
     return OK
 
 
-def _stay(api: ClientApi, notebook: Notebook, sync: Sync | None, interrupts: Callable[..., int]) -> int:
+def _stay(api: ClientApi, notebook: StartedNotebook, sync: Sync | None, interrupts: Callable[..., int]) -> int:
     what = "sync a last time and stop the notebook: save what is open in JupyterLab first" if sync else "stop the notebook"
     output.err(f"Press Ctrl-C to {what}.")
     try:
@@ -230,7 +215,7 @@ def _sync_last(sync: Sync, name: str, directory: Path | None) -> None:
         output.err(f"warning: left out, and deleted with the server: {', '.join(done.only_there[:20])}")
 
 
-def _stop(api: ClientApi, notebook: Notebook) -> None:
+def _stop(api: ClientApi, notebook: StartedNotebook) -> None:
     notebooks.stop(api, notebook.number)
     state.forget(api.url, notebook.number)
     output.err(f"Notebook {notebook.name} is stopping.")
@@ -246,7 +231,7 @@ def _is_sure() -> bool:
         return True
 
 
-def _left(notebook: Notebook) -> Interrupted:
+def _left(notebook: StartedNotebook) -> Interrupted:
     return Interrupted(
         f"Left: notebook {notebook.name} goes on until its idle timeout. "
         f"To return: ropewalk notebook start {notebook.name}. To stop it: ropewalk notebook stop {notebook.name}"

@@ -16,6 +16,7 @@ from ropewalk.cli.run_options import DOLLARS, INSTANCES, TAG, words_of
 from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import seconds_of
 from ropewalk.machines import cluster_fields
+from ropewalk.notebook.launch import directory_to_sync
 from ropewalk.package_sync.options import PackageSyncOptions, read_options
 
 _OPTIONS: list[Any] = [
@@ -61,13 +62,12 @@ def names_of(texts: Any) -> list[str]:
 def directory_of(text: str | None) -> Path | None:
     if text is None:
         return None
-    directory = Path(text).expanduser()
-    if not directory.is_dir():
-        raise click.UsageError(f"--sync: {text} is no directory. Write the name of the notebook before --sync.")
-    directory = directory.resolve()
-    if directory in (Path.home().resolve(), Path(directory.anchor)):
-        raise click.UsageError(f"--sync: {directory} is too much. Sync the directory of one project.")
-    return directory
+    try:
+        return directory_to_sync(text)
+    except NotADirectoryError as error:
+        raise click.UsageError(f"--sync: {error}. Write the name of the notebook before --sync.") from None
+    except ValueError as error:
+        raise click.UsageError(f"--sync: {error}") from None
 
 
 def package_sync_of(flags: Mapping[str, Any]) -> PackageSyncOptions | None:

@@ -29,7 +29,7 @@ _JUPYTER = re.compile(r"jupyterlab\s*(?![\w.-])")
 
 
 @dataclass(frozen=True)
-class Notebook:
+class StartedNotebook:
     number: int
     #: Without the prefix.
     name: str
@@ -68,12 +68,12 @@ def list_notebooks(api: ClientApi) -> list[ClusterView]:
     return [one for one in found if one["name"].startswith(PREFIX)]
 
 
-def create(api: ClientApi, name: str, body: Mapping[str, Any], say: Callable[[str], None], until: float) -> Notebook:
+def create(api: ClientApi, name: str, body: Mapping[str, Any], say: Callable[[str], None], until: float) -> StartedNotebook:
     """`until`: time.monotonic, for a notebook of this name that is still ending."""
     made = asyncio.run(Remote(api).find_or_create({**body, "name": cluster_name(name), "jupyter": True}, until))
     for warning in made["warnings"]:
         say(f"Note: {warning}")
-    return Notebook(made["number"], name, made["existing"])
+    return StartedNotebook(made["number"], name, made["existing"])
 
 
 def is_usable(view: ClusterView | None) -> bool:
