@@ -37,7 +37,8 @@ class Notebook:
     Parameters
     ----------
     name: of the notebook; by default one of its own for the current directory. An open notebook of that name is used again.
-    sync: a directory whose files the notebook gets when it starts, and gives back when `sync_files` is called and when it stops.
+    sync: a directory whose files are made the same here and on the server when the notebook starts, when `sync_files` is called and
+        when it stops.
     sync_ignore: names of files and directories that are left out.
     n_workers: Dask workers on instances of their own; with 0 one runs beside Jupyter.
     software, container: a named environment, or an image, with jupyterlab, instead of package sync.
