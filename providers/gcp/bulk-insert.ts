@@ -4,7 +4,7 @@ import type { protos } from '@google-cloud/compute';
 import { gceBootKey } from '../../domain/cloud-names.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
-import { bootDiskOf, hasGpu, parseType } from './machine-types.ts';
+import { bootDiskOf, canMigrate, hasGpu, iopsFor, parseType } from './machine-types.ts';
 import { labelsOf, ownerName } from './names.ts';
 import { type GcpSettings, serviceAccountOf } from './settings.ts';
 import { renderStartupScript } from './startup-script.ts';
@@ -28,7 +28,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
   const first = parseType(types[0] ?? '');
   const isSpot = placement.market === 'spot';
   // An instance that could migrate to another host does; the others end with their host.
-  const canMigrate = !isSpot && !types.some(hasGpu);
+  const migrates = !isSpot && types.every(canMigrate);
   const { ingress } = request.placement ?? {};
   const isReachable = role === 'head' && ingress !== undefined;
   const schedulerTags =
@@ -81,7 +81,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
         instanceTerminationAction: 'DELETE',
         // A cluster replaces instances itself; a restarted one would have lost its work and its claim.
         automaticRestart: false,
-        onHostMaintenance: canMigrate ? 'MIGRATE' : 'TERMINATE',
+        onHostMaintenance: migrates ? 'MIGRATE' : 'TERMINATE',
         maxRunDuration: { seconds: settings.maxRunDays * 86_400 },
       },
     },
@@ -124,7 +124,7 @@ function bootDisk(settings: GcpSettings, { request, placement }: RoleInsert, mac
       diskType: bootDiskOf(machineType),
       labels: { ...request.placement?.tags, ...labelsOf(request.owner) },
       ...(placement.diskThroughput !== undefined && bootDiskOf(machineType) === 'hyperdisk-balanced'
-        ? { provisionedThroughput: placement.diskThroughput }
+        ? { provisionedIops: iopsFor(placement.diskThroughput), provisionedThroughput: placement.diskThroughput }
         : {}),
     },
   };

@@ -51,27 +51,42 @@ export const catalogueTypes = (): TypeShape[] =>
     ...{ type, vcpus, memoryBytes: memoryMib * 1024 * 1024, architecture, gpus, gpuName },
   }));
 
-/** Of a type in a zone: on demand and spot where it has a price, and with each GPU that can be attached there. */
-export function offersOf(region: string, zone: string, shape: TypeShape, gpus: readonly string[]): Offer[] {
-  const plain = priced(region, zone, shape, { onDemand: 0, spot: 0 });
+/**
+ * Of a type in a zone: on demand and spot, and with each GPU that can be attached there. `isListed`: Google lists the type in this zone, so
+ * that it is on offer without a price too; the table alone offers what it has a price for.
+ */
+export function offersOf(
+  { region, zone, isListed }: { region: string; zone: string; isListed: boolean },
+  shape: TypeShape,
+  gpus: readonly string[],
+): Offer[] {
+  const priced = (of: TypeShape, extra: { onDemand: number; spot: number }): Offer[] => {
+    const { machineType } = parseType(of.type);
+    // A type of the table without a price of the spot market is not sold there.
+    const isNew = isListed && !indexes.has(machineType);
+    return [
+      ...inMarket(of, 'on-demand', priceOf(region, machineType, 'on-demand'), extra.onDemand, isListed),
+      ...inMarket(of, 'spot', priceOf(region, machineType, 'spot'), extra.spot, isNew),
+    ].map((offer) => ({ ...offer, zone }));
+  };
+  const plain = priced(shape, { onDemand: 0, spot: 0 });
   // One GPU takes at most 12 vCPUs of an N1 instance (Google's documentation of GPUs, 2026-08).
   if (!/^n1-(standard|highmem)-/.test(shape.type) || shape.vcpus > 12) return plain;
   const withGpu = gpus.flatMap((gpu) => {
     const attached = attachedGpus[gpu];
     if (attached === undefined) return [];
-    return priced(region, zone, { ...shape, type: `${shape.type}+${gpu}`, gpus: 1, gpuName: attached.name }, attached);
+    return priced({ ...shape, type: `${shape.type}+${gpu}`, gpus: 1, gpuName: attached.name }, attached);
   });
   return [...plain, ...withGpu];
 }
 
-function priced(region: string, zone: string, shape: TypeShape, extra: { onDemand: number; spot: number }): Offer[] {
-  const { machineType: type } = parseType(shape.type);
-  const [onDemand, spot] = [priceOf(region, type, 'on-demand'), priceOf(region, type, 'spot')];
-  const sum = (price: number, more: number): number => Math.round((price + more) * 10_000) / 10_000;
-  return [
-    ...(onDemand === null
-      ? []
-      : [{ ...shape, zone, market: 'on-demand' as const, pricePerHour: sum(onDemand, extra.onDemand) }]),
-    ...(spot === null ? [] : [{ ...shape, zone, market: 'spot' as const, pricePerHour: sum(spot, extra.spot) }]),
-  ];
+function inMarket(
+  shape: TypeShape,
+  market: Market,
+  price: number | null,
+  more: number,
+  isSold: boolean,
+): Omit<Offer, 'zone'>[] {
+  if (price === null) return isSold ? [{ ...shape, market, pricePerHour: null }] : [];
+  return [{ ...shape, market, pricePerHour: Math.round((price + more) * 10_000) / 10_000 }];
 }

@@ -81,7 +81,8 @@ export async function findByNames(
 }
 
 /**
- * Of the region of the clients alone: the others have providers of their own. A zone that cannot be reached fails the whole list: a partial one
+ * Labels alone make no instance Ropewalk's: the console copies them to an instance that a person makes "similar" to one of these, which is
+ * neither counted nor deleted. Of the region of the clients alone: the others have providers of their own. A zone that cannot be reached fails the whole list: a partial one
  * would make its instances look deleted.
  */
 const instancesBy = (clients: GcpClients, filter: string): Promise<Instance[]> =>
@@ -94,8 +95,13 @@ async function instancesOnce(clients: GcpClients, filter: string): Promise<Insta
     { project, filter, maxResults: 500 },
     { autoPaginate: false },
   ))
-    found.push(...(instances ?? []).filter(({ zone }) => isInRegion(zone, region)));
+    found.push(...(instances ?? []).filter((instance) => isInRegion(instance.zone, region) && isOwn(instance)));
   return found;
+}
+
+function isOwn({ name, labels }: Instance): boolean {
+  const owner = ownerIn(labels);
+  return owner !== null && isOwnName(owner, name ?? '');
 }
 
 /** Empty for an instance without Ropewalk's labels. */

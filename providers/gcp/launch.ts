@@ -32,9 +32,9 @@ export async function launchInstances(
     const slots = request.slots.filter((slot) => slot.role === role).map(({ slot }) => slot);
     if (slots.length === 0) continue;
     const { launched, failures } = await launchRole(clients, settings, { request, role, slots, zone, unseenMs });
-    const { market, diskGib } = placementOf(request, role);
+    const of = placementOf(request, role);
     outcome.launched.push(
-      ...launched.map((one) => ({ ...one, price: launchPrice(settings, { type: one.offer, market, diskGib }) })),
+      ...launched.map((one) => ({ ...one, price: launchPrice(settings, { ...of, type: one.offer }) })),
     );
     outcome.failures.push(...failures);
     zone ??= request.placement?.oneZone === true ? (launched[0]?.zone ?? null) : null;

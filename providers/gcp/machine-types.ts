@@ -1,5 +1,6 @@
 // A machine type as Ropewalk names it in offers and requests: the type alone, or with attached GPUs, e.g. `n1-standard-4` or
-// `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. And the kind of boot disk that each family takes.
+// `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. And what Google's families differ in: the kind of boot disk
+// that each takes, and whether its instances can move to another host.
 export interface MachineShape {
   machineType: string;
   accelerator: { type: string; count: number } | null;
@@ -12,9 +13,28 @@ export function parseType(name: string): MachineShape {
   return { machineType, accelerator: { type, count: Number(count) } };
 }
 
-/** Newer families take Hyperdisk only (Google's documentation of machine families, 2026-08). */
-export const bootDiskOf = (machineType: string): string =>
-  /^(c4|c4a|c4d|n4|n4a|n4d|m4|x4|a4|h4d)-/.test(machineType) ? 'hyperdisk-balanced' : 'pd-balanced';
+/** The fourth generation of families and later ones, and A3 Ultra (Google's documentation of Hyperdisk, 2026-08). */
+const hyperdiskOnly = /^([a-z]+([4-9]|\d\d)[a-z]*|a3-ultragpu)-/;
 
-/** Machine families with GPUs of their own, and N1 with attached ones: their instances cannot migrate. */
-export const hasGpu = (name: string): boolean => /^(a2|a3|a4|g2|g4)-/.test(name) || name.includes('+');
+export const bootDiskOf = (machineType: string): string =>
+  hyperdiskOnly.test(machineType) ? 'hyperdisk-balanced' : 'pd-balanced';
+
+/** What each hyperdisk-balanced has at no extra price; throughput in MB/s. */
+export const defaultIops = 3_000;
+export const defaultThroughput = 140;
+
+/** Hyperdisk gives at most 0.25 MB/s for each of its IOPS: a higher throughput needs more of them (Google's documentation of Hyperdisk). */
+export const iopsFor = (throughput: number): number => Math.max(defaultIops, Math.ceil(throughput * 4));
+
+/** A server without a hypervisor: Ropewalk launches none, as on EC2. */
+export const isBareMetal = (machineType: string): boolean => machineType.endsWith('-metal');
+
+/** Machine families with GPUs of their own, and N1 with attached ones. */
+export const hasGpu = (name: string): boolean => /^[ag]\d+[a-z]*-/.test(name) || name.includes('+');
+
+/**
+ * H4D, Z3 with more than 18,000 GiB of local disks, and types with GPUs have to end when their host is maintained; Google refuses to create
+ * them otherwise (its documentation of host maintenance, 2026-09).
+ */
+export const canMigrate = (name: string): boolean =>
+  !hasGpu(name) && !/^h4d-|^z3-highmem-(88(-highlssd)?|176(-standardlssd)?)$/.test(name);

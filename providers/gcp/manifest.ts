@@ -78,10 +78,10 @@ const accountsOf = ({ project, serviceAccount, workspaceServiceAccounts }: GcpFi
   ];
 };
 
-/** The variables by which gcloud takes other addresses of these APIs. */
+/** The variables by which gcloud takes other addresses of these APIs, which end with a slash there. */
 const accessOf = (env: Environment): GcpAccess => ({
   endpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE'] ?? null,
-  loggingEndpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING'] ?? null,
+  loggingEndpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING']?.replace(/\/+$/, '') ?? null,
 });
 
 const placeOf = ({ region }: Pick<GcpFile, 'region'>): ProviderPlace => ({ region, queue: cloudQueue(name, region) });

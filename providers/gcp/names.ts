@@ -70,9 +70,9 @@ export const labelFilter = (labels: Labels): string =>
     .map(([key, value]) => `(labels.${key} = "${value}")`)
     .join(' AND ');
 
-/** Whether a zone, or the URL of one, is of this region. */
+/** Whether a zone, or the URL of one, is of this region: `us-central1-a`, and `us-central1-ai1a` of its zones for AI. */
 export const isInRegion = (zone: string | null | undefined, region: string): boolean =>
-  lastPart(zone).replace(/-[a-z]$/, '') === region;
+  lastPart(zone).startsWith(`${region}-`);
 
 /** The last part of a resource's URL. */
 export const lastPart = (url: string | null | undefined): string => (url ?? '').split('/').at(-1) ?? '';

@@ -8,6 +8,7 @@ import { attachedGpus, catalogueTypes, offersOf } from './catalogue.ts';
 import type { TypeShape } from './catalogue.ts';
 import type { GcpClients } from './clients.ts';
 import { classify } from './errors.ts';
+import { isBareMetal } from './machine-types.ts';
 import type { GcpSettings } from './settings.ts';
 
 type MachineType = protos.google.cloud.compute.v1.IMachineType;
@@ -25,7 +26,9 @@ export async function gcpOffers(
     const isForbidden = answer === null || classify(answer.code, answer.message).scope === 'account';
     if (!isForbidden) throw error;
     const gpus = Object.keys(attachedGpus);
-    return catalogueTypes().flatMap((type) => zones.flatMap((zone) => offersOf(region, zone, type, gpus)));
+    return catalogueTypes().flatMap((type) =>
+      zones.flatMap((zone) => offersOf({ region, zone, isListed: false }, type, gpus)),
+    );
   }
 }
 
@@ -34,7 +37,7 @@ async function offersOfZone(clients: GcpClients, region: string, zone: string): 
   const offers: Offer[] = [];
   const gpus = Object.keys(attachedGpus);
   for await (const type of clients.machineTypes.listAsync({ project, zone, maxResults: 500 }, { autoPaginate: false }))
-    offers.push(...offersOf(region, zone, shapeOf(type), gpus));
+    if (!isBareMetal(type.name ?? '')) offers.push(...offersOf({ region, zone, isListed: true }, shapeOf(type), gpus));
   return offers;
 }
 

@@ -3,7 +3,7 @@
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
 import { attachedGpus, priceOf, pricesAsOf } from './catalogue.ts';
-import { bootDiskOf, parseType } from './machine-types.ts';
+import { bootDiskOf, defaultIops, defaultThroughput, iopsFor, parseType } from './machine-types.ts';
 import type { GcpSettings } from './settings.ts';
 
 export interface Priced {
@@ -11,10 +11,14 @@ export interface Priced {
   type: string;
   market: Market;
   diskGib: number;
+  /** MB/s, where it was asked for. */
+  diskThroughput?: number;
 }
 
 /** In us-central1: US dollars for each GiB and month of 730 hours (cloud.google.com/compute/disks-image-pricing, 2026-10). */
 const diskDollarsPerGibMonth: Readonly<Record<string, number>> = { 'pd-balanced': 0.1, 'hyperdisk-balanced': 0.08 };
+/** Of each IOPS and MB/s of Hyperdisk above those that every disk has. */
+const [dollarsPerIopsMonth, dollarsPerThroughputMonth] = [0.005, 0.04];
 const hoursPerMonth = 730;
 
 /** Of an external IPv4 address in use, US dollars an hour (cloud.google.com/vpc/network-pricing, 2026-10-16). */
@@ -26,18 +30,31 @@ export const addressPrices = ({ assignPublicIps }: Pick<GcpSettings, 'assignPubl
 
 export function launchPrice(
   settings: Pick<GcpSettings, 'region' | 'assignPublicIps'>,
-  { type, market, diskGib }: Priced,
+  { type, market, ...disk }: Priced,
 ): InstancePrice {
   const { machineType, accelerator } = parseType(type);
-  const diskDollars = (diskGib * (diskDollarsPerGibMonth[bootDiskOf(machineType)] ?? 0)) / hoursPerMonth;
   const beside = {
-    diskMicrosPerHour: microsOf(diskDollars),
+    diskMicrosPerHour: microsOf(diskDollars(machineType, disk) / hoursPerMonth),
     addressMicrosPerHour: microsOf(addressPrices(settings)[market]),
   };
-  const machine = priceOf(settings.region, machineType, market);
+  const spot = market === 'spot' ? priceOf(settings.region, machineType, 'spot') : null;
+  const machine = spot ?? priceOf(settings.region, machineType, 'on-demand');
   const gpu = accelerator === null ? { onDemand: 0, spot: 0 } : attachedGpus[accelerator.type];
   if (machine === null || gpu === undefined) return { ...unknownPrice, ...beside };
-  const dollars = machine + (accelerator?.count ?? 0) * (market === 'spot' ? gpu.spot : gpu.onDemand);
-  const source = `list price of ${settings.region} as of ${pricesAsOf}${market === 'spot' ? ', spot' : ''}`;
+  const dollars = machine + (accelerator?.count ?? 0) * (spot === null ? gpu.onDemand : gpu.spot);
+  const noSpot = market === 'spot' ? ', on demand: no spot price is known' : '';
+  const source = `list price of ${settings.region} as of ${pricesAsOf}${spot === null ? noSpot : ', spot'}`;
   return { microsPerHour: microsOf(dollars), ...beside, source };
+}
+
+/** A month. */
+function diskDollars(machineType: string, disk: Pick<Priced, 'diskGib' | 'diskThroughput'>): number {
+  const kind = bootDiskOf(machineType);
+  const size = disk.diskGib * (diskDollarsPerGibMonth[kind] ?? 0);
+  if (kind !== 'hyperdisk-balanced' || disk.diskThroughput === undefined) return size;
+  return (
+    size +
+    (iopsFor(disk.diskThroughput) - defaultIops) * dollarsPerIopsMonth +
+    (disk.diskThroughput - defaultThroughput) * dollarsPerThroughputMonth
+  );
 }

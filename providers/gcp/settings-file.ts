@@ -6,7 +6,10 @@ import { z } from 'zod';
 
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 const regionName = z.string().regex(/^[a-z]+-[a-z]+\d{1,2}$/, 'must be the name of a region, e.g. us-central1');
-const zoneName = z.string().regex(/^[a-z]+-[a-z]+\d{1,2}-[a-z]$/, 'must be the name of a zone, e.g. us-central1-a');
+/** Also of a zone for AI, such as us-central1-ai1a. */
+const zoneName = z
+  .string()
+  .regex(/^[a-z]+-[a-z]+\d{1,2}-(ai\d)?[a-z]$/, 'must be the name of a zone, e.g. us-central1-a');
 const resourceName = z.string().regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a resource');
 const image = z
   .string()

@@ -10,7 +10,8 @@ import { createTestApi, type TestApi } from './support.ts';
 
 const placeIn = (region: string, zone: string) => ({
   ...{ region, zones: [zone], queue: `provider/gcp/${region}`, hasGpuDriver: true },
-  offers: async () => catalogueTypes().flatMap((type) => offersOf(region, zone, type, Object.keys(attachedGpus))),
+  offers: async () =>
+    catalogueTypes().flatMap((type) => offersOf({ region, zone, isListed: false }, type, Object.keys(attachedGpus))),
 });
 const places = [
   placeIn('us-central1', 'us-central1-a'),

@@ -219,7 +219,9 @@ describe('a request of bulkInsert', () => {
 
 describe('the table of machine types', () => {
   const gpus = Object.keys(attachedGpus);
-  const offers = catalogueTypes().flatMap((type) => offersOf('us-central1', 'us-central1-a', type, gpus));
+  const offers = catalogueTypes().flatMap((type) =>
+    offersOf({ region: 'us-central1', zone: 'us-central1-a', isListed: false }, type, gpus),
+  );
   const choose = (requirements: RequirementsInput) =>
     chooseTypes(offers, parseRequirements(requirements), { market: 'on-demand', zones: [], families: gcpFamilies });
 

@@ -48,7 +48,7 @@ async function call(method: string, path: string, body?: object): Promise<unknow
 const asSent = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, each: unknown) =>
-      typeof each === 'number' && /^(count|minCount|rank|diskSizeGb|seconds|provisionedThroughput)$/.test(key)
+      typeof each === 'number' && /^(count|minCount|rank|diskSizeGb|seconds|provisioned(Iops|Throughput))$/.test(key)
         ? String(each)
         : each,
     ),

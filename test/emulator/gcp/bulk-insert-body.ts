@@ -25,6 +25,7 @@ const disk = z.strictObject({
     diskSizeGb: int64.pipe(z.number().min(10).max(65_536)),
     diskType: z.enum(['pd-standard', 'pd-balanced', 'pd-ssd', 'pd-extreme', 'hyperdisk-balanced', 'hyperdisk-extreme']),
     labels: labels.default({}),
+    provisionedIops: int64.pipe(z.number().min(3_000).max(160_000)).optional(),
     provisionedThroughput: int64.pipe(z.number().min(140).max(2_400)).optional(),
     resourceManagerTags: empty,
   }),
@@ -184,11 +185,28 @@ function checkDisks({
   instanceProperties,
   instanceFlexibilityPolicy,
 }: Pick<Request, 'instanceProperties' | 'instanceFlexibilityPolicy'>): void {
+  const selected = Object.values(instanceFlexibilityPolicy?.instanceSelections ?? {}).flatMap(
+    ({ disks = [] }) => disks,
+  );
+  if (instanceFlexibilityPolicy !== undefined && instanceProperties.machineType !== undefined)
+    throw invalid('A machine type and an instance flexibility policy cannot be specified together.');
   const devices = instanceProperties.disks.map(({ deviceName }) => deviceName);
-  for (const { disks = [] } of Object.values(instanceFlexibilityPolicy?.instanceSelections ?? {}))
-    for (const { deviceName } of disks)
-      if (deviceName === undefined || !devices.includes(deviceName))
-        throw invalid('An instance has one boot disk: the disk of a selection has another device name.');
+  if (selected.some(({ deviceName }) => deviceName === undefined || !devices.includes(deviceName)))
+    throw invalid('An instance has one boot disk: the disk of a selection has another device name.');
+  for (const { initializeParams } of [...instanceProperties.disks, ...selected]) checkPerformance(initializeParams);
+}
+
+/** Documentation of Hyperdisk Balanced: 500 IOPS for a GiB, 0.25 MB/s for an IOPS. */
+function checkPerformance({
+  diskType,
+  diskSizeGb,
+  provisionedIops: iops,
+  provisionedThroughput: throughput,
+}: z.infer<typeof disk>['initializeParams']): void {
+  if (iops === undefined && throughput === undefined) return;
+  if (diskType !== 'hyperdisk-balanced') throw invalid(`${diskType} has no provisioned performance.`);
+  if (iops !== undefined && iops > diskSizeGb * 500) throw invalid(`Too many IOPS for ${diskSizeGb} GB: ${iops}.`);
+  if ((throughput ?? 140) > (iops ?? 3_000) / 4) throw invalid(`Too few IOPS for ${throughput} MB/s.`);
 }
 
 /** Types with GPUs end with their host, and E2 on demand moves to another one (documentation of the host maintenance policy). */
@@ -197,8 +215,8 @@ function checkHost(
   name: string,
   { provisioningModel, onHostMaintenance = 'MIGRATE' }: Request['instanceProperties']['scheduling'],
 ): void {
-  if (type.accelerator !== null && onHostMaintenance !== 'TERMINATE')
-    throw invalid('Instances with guest accelerators do not support live migration.');
+  if (!type.migrates && onHostMaintenance !== 'TERMINATE')
+    throw invalid(`Instances of ${name} do not support live migration.`);
   if (name.startsWith('e2-') && provisioningModel === 'STANDARD' && onHostMaintenance === 'TERMINATE')
     throw invalid('E2 instances do not support onHostMaintenance=TERMINATE unless they are preemptible.');
 }

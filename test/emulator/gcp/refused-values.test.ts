@@ -47,6 +47,17 @@ const disk = (changes: object): object => {
   const [{ initializeParams, ...rest } = {}] = right().instanceProperties?.disks ?? [];
   return of({ disks: [{ ...rest, initializeParams: { ...initializeParams, ...changes } }] });
 };
+/** Of Hyperdisk. */
+const fast = (changes: object): object => {
+  const body = right(['c4-standard-2']);
+  for (const each of body.instanceProperties?.disks ?? []) Object.assign(each.initializeParams ?? {}, changes);
+  return body;
+};
+const hpc = (): object => {
+  const body = right(['h4d-standard-192']);
+  Object.assign(body.instanceProperties?.scheduling ?? {}, { onHostMaintenance: 'MIGRATE' });
+  return body;
+};
 const ending = { onHostMaintenance: 'TERMINATE', automaticRestart: false };
 const gpu = (acceleratorType: string, acceleratorCount: number): object =>
   of({ guestAccelerators: [{ acceleratorType, acceleratorCount }], scheduling: ending, machineType: 'n1-standard-4' });
@@ -70,6 +81,14 @@ it.each<[string, object]>([
   ['an image of another architecture', disk({ sourceImage: arm })],
   ['a type of another architecture', of({ machineType: 't2a-standard-2' })],
   ['an unknown type of disk', disk({ diskType: 'pd-fast' })],
+  ['a throughput that its IOPS do not give', fast({ provisionedThroughput: 1_000 })],
+  ['600 IOPS for a GB', fast({ provisionedIops: 18_000 })],
+  ['IOPS of a disk that has none of its own', disk({ provisionedIops: 3_000 })],
+  ['H4D that shall migrate', hpc()],
+  [
+    'a machine type beside a flexibility policy',
+    { ...right(['n2-standard-2', 'c4-standard-2']), instanceProperties: right().instanceProperties },
+  ],
   ['a disk of 70,000 GB', disk({ diskSizeGb: 70_000 })],
   ['a zone of another region', zones('zones/europe-west4-a')],
   ['the bare name of a zone', zones('us-central1-a')],

@@ -8,6 +8,8 @@ export interface MachineType {
   accelerator: { type: string; count: number } | null;
   /** Only these kinds of disk can be attached. */
   disks: 'persistent' | 'hyperdisk';
+  /** Whether its instances move to another host for maintenance; types with accelerators never do. */
+  migrates: boolean;
 }
 
 const rows: [name: string, vcpus: number, gib: number][] = [
@@ -24,17 +26,31 @@ const rows: [name: string, vcpus: number, gib: number][] = [
   ['t2a-standard-2', 2, 8],
   ['c4-standard-2', 2, 7],
   ['g2-standard-4', 4, 16],
+  ['a3-highgpu-1g', 26, 234],
+  ['g4-standard-48', 48, 180],
+  ['h4d-standard-192', 192, 720],
+  ['z3-highmem-88', 88, 704],
 ];
+const accelerators: Readonly<Record<string, string>> = {
+  g2: 'nvidia-l4',
+  a3: 'nvidia-h100-80gb',
+  g4: 'nvidia-rtx-pro-6000',
+};
 
 export const machineTypes: ReadonlyMap<string, MachineType> = new Map(
-  rows.map(([name, vcpus, gib]) => [
-    name,
-    {
-      vcpus,
-      memoryMb: gib * 1024,
-      architecture: name.startsWith('t2a') ? 'ARM64' : 'X86_64',
-      accelerator: name.startsWith('g2') ? { type: 'nvidia-l4', count: 1 } : null,
-      disks: name.startsWith('c4') ? 'hyperdisk' : 'persistent',
-    } as const,
-  ]),
+  rows.map(([name, vcpus, gib]) => {
+    const [family = ''] = name.split('-');
+    const accelerator = accelerators[family];
+    return [
+      name,
+      {
+        vcpus,
+        memoryMb: gib * 1024,
+        architecture: family === 't2a' ? 'ARM64' : 'X86_64',
+        accelerator: accelerator === undefined ? null : { type: accelerator, count: 1 },
+        disks: ['c4', 'g4', 'h4d'].includes(family) ? 'hyperdisk' : 'persistent',
+        migrates: accelerator === undefined && name !== 'h4d-standard-192' && name !== 'z3-highmem-88',
+      },
+    ];
+  }),
 );
