@@ -24,7 +24,7 @@ import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
 import { requireDeployment, type DeploymentParts } from './platform/deployment.ts';
-import { loadKeys } from './platform/keys.ts';
+import { openKeys } from './platform/open-keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
 import { serveMetrics } from './platform/metrics/serve.ts';
@@ -52,8 +52,8 @@ async function main(): Promise<void> {
   const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
   const objects = await openObjects(settings);
-  const keys = await loadKeys(join(home, 'keys.json'));
-  const store = await openDatabase(settings, { home, bucket: settings.bucket, objects, keys }, logger);
+  const keys = await waitOrExit(openKeys(settings));
+  const store = await openDatabase(settings, { ...settings, objects, keys }, logger);
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {

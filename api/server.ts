@@ -11,7 +11,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/requests/limits.ts';
 import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
 import { createHostCheck } from '../platform/host-check.ts';
-import { loadKeys } from '../platform/keys.ts';
+import { openKeys } from '../platform/open-keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
 import { createRegistry } from '../platform/metrics/registry.ts';
@@ -51,9 +51,9 @@ const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.
 const { connectionOptions, namespace } = 'value' in temporal ? temporal.value : {};
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
-const keys = await loadKeys(keyFile);
+const keys = await waitOrExit(openKeys(settings));
 const objects = await openObjects(settings);
-const { store, deploymentId } = await openDatabase(settings, { home, bucket: settings.bucket, objects, keys }, logger);
+const { store, deploymentId } = await openDatabase(settings, { ...settings, objects, keys }, logger);
 if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');
@@ -116,7 +116,8 @@ const deps = createDeps({
   maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
   allowPrivateWebhooks: settings.allowPrivateWebhooks,
   ingressPolicy: settings.ingressPolicy,
-  readKeys: () => access(keyFile, constants.R_OK),
+  // A secret is read once, at the start.
+  ...(settings.keysSecret === null ? { readKeys: () => access(keyFile, constants.R_OK) } : {}),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),
 });

@@ -34,6 +34,7 @@ import {
   type SignInEnvironment,
 } from './sign-in-settings.ts';
 import { mailExamples, mailProblems, mailVariables, readMail, type MailEnvironment } from './mail-settings.ts';
+import { keysSecretArn, keysSecretExample } from '../platform/keys-location.ts';
 import { bucketLocation, bucketLocationExample, type BucketLocation } from '../platform/objects/location.ts';
 
 export interface Settings {
@@ -47,6 +48,8 @@ export interface Settings {
   dashboards: { port: number; url: string } | null;
   /** null: the object store is a directory in the home. */
   bucket: BucketLocation | null;
+  /** ARN of the secret that holds the keys; null: they are in the home. */
+  keysSecret: string | null;
   hostId: string;
   logLevel: string;
   /** Where `/metrics` is served; null: nowhere. */
@@ -102,6 +105,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     publicUrl: values.ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${values.ROPEWALK_PORT}`,
     dashboards: readDashboards(values),
     bucket: values.ROPEWALK_OBJECTS ?? null,
+    keysSecret: values.ROPEWALK_KEYS_SECRET ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     logLevel: values.ROPEWALK_LOG_LEVEL,
     metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
@@ -159,6 +163,7 @@ const environment = z.object({
     .refine(isDashboardUrl, 'must be an http or https URL without a path; its host may have one {cluster}')
     .optional(),
   ROPEWALK_OBJECTS: bucketLocation.optional(),
+  ROPEWALK_KEYS_SECRET: keysSecretArn.optional(),
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
@@ -211,6 +216,7 @@ const examples = {
   ROPEWALK_DASHBOARD_PORT: '7301',
   ROPEWALK_DASHBOARD_URL: 'https://cluster-{cluster}.dashboards.example.com',
   ROPEWALK_OBJECTS: bucketLocationExample,
+  ROPEWALK_KEYS_SECRET: keysSecretExample,
   ROPEWALK_HOST_ID: 'host_1',
   ROPEWALK_LOG_LEVEL: 'info',
   ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9464',

@@ -1,4 +1,4 @@
-// Whether a bucket and the keys of this process belong to the deployment whose database it uses. Hosts that share a bucket share no
+// Whether an object store and the keys of this process belong to the deployment whose database it uses. Hosts that share a bucket share no
 // home: with other keys a process could open no sealed bundle, and with another bucket a Temporal worker would find no
 // specification and end jobs for good. The first process writes the mark; every other one compares.
 import { RopewalkError } from '../domain/errors.ts';
@@ -7,25 +7,25 @@ import type { Objects } from './objects/objects.ts';
 
 export const deploymentMarkKey = 'deployment/owner.json';
 
-/** @throws RopewalkError CONFLICT when the bucket or the keys belong to another deployment. */
+/** @throws RopewalkError CONFLICT when the object store or the keys belong to another deployment. */
 export async function requireDeploymentMark(
   objects: Pick<Objects, 'get' | 'put' | 'create'>,
-  { deploymentId, keys, bucket }: { deploymentId: string; keys: Keys; bucket: string },
+  { deploymentId, keys, where }: { deploymentId: string; keys: Keys; where: string },
 ): Promise<void> {
   const mine: Mark = { v: 1, deploymentId, keys: { [keys.current.kid]: keys.current.fingerprint } };
   if (await objects.create(deploymentMarkKey, toBytes(mine))) return;
   const mark = parseMark(await objects.get(deploymentMarkKey));
   if (mark.deploymentId !== deploymentId) {
     throw conflict(
-      `The objects in ${bucket} belong to deployment ${mark.deploymentId}; the database belongs to ${deploymentId}.`,
+      `The objects in ${where} belong to deployment ${mark.deploymentId}; the database belongs to ${deploymentId}.`,
       'Use the database of that deployment, or another bucket or prefix in ROPEWALK_OBJECTS.',
     );
   }
   const known = Object.entries(mark.keys).map(([kid, fingerprint]) => isSame(keys.byKid(kid), fingerprint));
   if (!known.includes(true) || known.includes(false)) {
     throw conflict(
-      `The key file of this host is not that of deployment ${deploymentId}.`,
-      'Copy keys.json from the home of a host that runs, and remove the one here: sealed objects open with those keys only.',
+      `The keys of this process are not those of deployment ${deploymentId}.`,
+      'Use the keys.json of a host that runs, or the secret that it has in ROPEWALK_KEYS_SECRET: sealed objects open with those keys only.',
     );
   }
   if (mark.keys[keys.current.kid] !== undefined) return;

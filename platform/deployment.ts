@@ -1,5 +1,5 @@
 // Whether what a process was given belongs to the deployment of its database. With a directory as object store the home holds both
-// store and keys, and says whose it is; with a bucket, which hosts share, the bucket says it.
+// store and keys, and says whose it is; with a bucket, which hosts share, or with keys from elsewhere, the object store says it.
 import { join } from 'node:path';
 
 import { requireDeploymentHome } from './deployment-home.ts';
@@ -12,13 +12,15 @@ import type { Objects } from './objects/objects.ts';
 export interface DeploymentParts {
   home: string;
   bucket: BucketLocation | null;
+  /** ARN of the secret that holds the keys; null: they are in the home. */
+  keysSecret: string | null;
   objects: Objects;
   keys: Keys;
 }
 
 /** @throws RopewalkError CONFLICT, or UNAVAILABLE when the bucket cannot be used. */
 export async function requireDeployment(
-  { home, bucket, objects, keys }: DeploymentParts,
+  { home, bucket, keysSecret, objects, keys }: DeploymentParts,
   {
     deploymentId,
     claimObjectStore,
@@ -28,8 +30,8 @@ export async function requireDeployment(
     claimObjectStore: (id: string) => Promise<string>;
   },
 ): Promise<void> {
-  if (bucket === null) await requireDeploymentHome(home, deploymentId);
-  else await requireDeploymentMark(objects, { deploymentId, keys, bucket: locationName(bucket) });
   const where = bucket === null ? join(home, 'objects') : locationName(bucket);
+  if (bucket === null) await requireDeploymentHome(home, deploymentId);
+  if (bucket !== null || keysSecret !== null) await requireDeploymentMark(objects, { deploymentId, keys, where });
   await requireObjectStore(objects, { where, deploymentId, claim: claimObjectStore });
 }

@@ -36,7 +36,24 @@ export interface Keys {
  */
 export async function loadKeys(path: string): Promise<Keys> {
   const text = (await readKeyFile(path)) ?? (await createKeyFile(path));
-  return keysOf(parseKeyFile(text, path));
+  return parseKeys(text, {
+    name: `key file ${path}`,
+    hint: 'Restore it from a copy: without it, sealed data is lost.',
+  });
+}
+
+/** Where keys come from, in messages: `key file /home/keys.json`, and what to do when they are damaged. */
+export interface KeysOrigin {
+  name: string;
+  hint: string;
+}
+
+/**
+ * The keys in the text of a key file. Errors never repeat it.
+ * @throws RopewalkError VALIDATION when it is damaged.
+ */
+export function parseKeys(text: string, origin: KeysOrigin): Keys {
+  return keysOf(parseKeyFile(text, origin));
 }
 
 interface KeyFile {
@@ -84,24 +101,19 @@ async function createKeyFile(path: string): Promise<string> {
   return (await readKeyFile(path)) ?? text;
 }
 
-function parseKeyFile(text: string, path: string): KeyFile {
+function parseKeyFile(text: string, origin: KeysOrigin): KeyFile {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw damaged(path, 'it is not JSON');
+    throw damaged(origin, 'it is not JSON');
   }
-  if (!isKeyFile(value)) throw damaged(path, 'it must hold {"current": kid, "keys": {kid: 32 bytes in base64}}');
+  if (!isKeyFile(value)) throw damaged(origin, 'it must hold {"current": kid, "keys": {kid: 32 bytes in base64}}');
   return value;
 }
 
-function damaged(path: string, why: string): RopewalkError {
-  return new RopewalkError({
-    code: 'VALIDATION',
-    message: `The key file ${path} is damaged: ${why}.`,
-    hint: 'Restore it from a copy: without it, sealed data is lost.',
-  });
-}
+const damaged = ({ name, hint }: KeysOrigin, why: string): RopewalkError =>
+  new RopewalkError({ code: 'VALIDATION', message: `The ${name} is damaged: ${why}.`, hint });
 
 function isKeyFile(value: unknown): value is KeyFile {
   if (typeof value !== 'object' || value === null || !('current' in value) || !('keys' in value)) return false;

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 
 import { parseListenAddress, readEnvironment, type Environment, type EnvironmentProblem } from './environment.ts';
+import { keysSecretArn, keysSecretExample } from './keys-location.ts';
 import { bucketLocation, bucketLocationExample, type BucketLocation } from './objects/location.ts';
 
 export interface WorkerSettings {
@@ -13,6 +14,8 @@ export interface WorkerSettings {
   databaseUrl: string | null;
   /** null: the object store is a directory in the home. */
   bucket: BucketLocation | null;
+  /** ARN of the secret that holds the keys; null: they are in the home. */
+  keysSecret: string | null;
   hostId: string;
   apiUrl: string;
   agentBundle: string;
@@ -35,6 +38,7 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
     home: values.ROPEWALK_HOME,
     databaseUrl: values.ROPEWALK_DATABASE_URL ?? null,
     bucket: values.ROPEWALK_OBJECTS ?? null,
+    keysSecret: values.ROPEWALK_KEYS_SECRET ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     apiUrl: values.ROPEWALK_API_URL,
     // An agent starts in a directory of its own.
@@ -55,6 +59,7 @@ const environment = z.object({
   ROPEWALK_HOME: z.string('must be set').min(1),
   ROPEWALK_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL of PostgreSQL' }).optional(),
   ROPEWALK_OBJECTS: bucketLocation.optional(),
+  ROPEWALK_KEYS_SECRET: keysSecretArn.optional(),
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
@@ -83,6 +88,7 @@ const examples = {
   ROPEWALK_HOME: '/var/lib/ropewalk',
   ROPEWALK_DATABASE_URL: 'postgresql://ropewalk@db.example.com/ropewalk',
   ROPEWALK_OBJECTS: bucketLocationExample,
+  ROPEWALK_KEYS_SECRET: keysSecretExample,
   ROPEWALK_HOST_ID: 'host_1',
   ROPEWALK_API_URL: 'https://ropewalk.example.com',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',

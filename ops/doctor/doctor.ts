@@ -5,6 +5,7 @@ import { checkClouds } from './clouds.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
+import { checkKeys } from './keys.ts';
 import { checkAgentBundle, checkPorts, checkProcesses } from './machine.ts';
 import { checkObjects } from './objects.ts';
 import { checkStuckWorkflows } from './stuck-workflows.ts';
@@ -21,6 +22,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
       checkPorts,
       checkProcesses,
       checkAgentBundle,
+      checkKeys,
       checkDatabase,
       checkObjects,
       checkTemporal,

@@ -1,8 +1,7 @@
 // `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints what it
 // changed. Safe to repeat.
-import { join } from 'node:path';
-
-import { type Keys, loadKeys } from '../../platform/keys.ts';
+import { readKeysSecret } from '../../platform/keys-location.ts';
+import { openKeys } from '../../platform/open-keys.ts';
 import { enabledProviders } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase, requireHostFile } from '../database.ts';
@@ -33,6 +32,8 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
     await requireHostFile(options);
+    // The keys of the API: tokens are hashed with them.
+    const place = { home, keysSecret: readKeysSecret(env) };
     const known = await loadHost(home);
     // As the API and the Temporal worker take it: the sweep looks for the worker of that host.
     const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };
@@ -43,7 +44,7 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
       const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, { host, providers });
       changes.push(...temporal.changes);
       const first =
-        admin === undefined ? null : await createFirstAdmin(store, await keysOf(home), { workspace, admin });
+        admin === undefined ? null : await createFirstAdmin(store, await openKeys(place), { workspace, admin });
       const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
       if (options.format === 'json') said.json({ ...result, admin: first });
       else await print({ result, first, home, store }, said);
@@ -54,9 +55,6 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
     }
   });
 }
-
-/** The API must have the same file: tokens are hashed with its key. */
-const keysOf = (home: string): Promise<Keys> => loadKeys(join(home, 'keys.json'));
 
 /** Else the API gives out numbers that workflows have: such a job or cluster cannot start. */
 const reconcileFirst =

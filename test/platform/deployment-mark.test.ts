@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { deploymentMarkKey, requireDeploymentMark } from '../../platform/deployment-mark.ts';
 import { keySet, memoryObjects, testKeys } from './support.ts';
 
-const bucket = 's3://bucket/';
-const first = { deploymentId: 'dep_1', keys: testKeys({ kid: 'k1', seed: 1 }), bucket };
+const where = 's3://bucket/';
+const first = { deploymentId: 'dep_1', keys: testKeys({ kid: 'k1', seed: 1 }), where };
 
 describe('the mark of a deployment in its bucket', () => {
   it('accepts every host with the same database and keys', async () => {
@@ -28,7 +28,7 @@ describe('the mark of a deployment in its bucket', () => {
     await requireDeploymentMark(objects, first);
     for (const keys of [testKeys({ kid: 'k9', seed: 9 }), testKeys({ kid: 'k1', seed: 9 })]) {
       await expect(requireDeploymentMark(objects, { ...first, keys })).rejects.toThrow(
-        'is not that of deployment dep_1',
+        'are not those of deployment dep_1',
       );
     }
   });
@@ -38,7 +38,7 @@ describe('the mark of a deployment in its bucket', () => {
     await requireDeploymentMark(objects, first);
     const both = testKeys({ kid: 'k2', seed: 2, others: [keySet('k1', 1)] });
     const onlyNew = testKeys({ kid: 'k2', seed: 2 });
-    await expect(requireDeploymentMark(objects, { ...first, keys: onlyNew })).rejects.toThrow('key file');
+    await expect(requireDeploymentMark(objects, { ...first, keys: onlyNew })).rejects.toThrow('keys of this process');
     await requireDeploymentMark(objects, { ...first, keys: both });
     await requireDeploymentMark(objects, { ...first, keys: onlyNew });
     await requireDeploymentMark(objects, first);

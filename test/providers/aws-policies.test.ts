@@ -43,7 +43,11 @@ function callsIn(folder: string): Set<string> {
   return calls;
 }
 
-const prefixes: Record<string, string> = { 'cloudwatch-logs': 'logs', 'service-quotas': 'servicequotas' };
+const prefixes: Record<string, string> = {
+  'secrets-manager': 'secretsmanager',
+  'cloudwatch-logs': 'logs',
+  'service-quotas': 'servicequotas',
+};
 /** Checked by AWS beside the call that needs them; no code sends them. */
 const dependent = ['ec2:CreateTags', 'iam:PassRole'];
 /** Allowed to every identity. */
@@ -97,6 +101,16 @@ describe('the policy of instances', () => {
     for (const { Resource } of instance.Statement) {
       for (const arn of Resource) expect(arn).toMatch(/^arn:aws:logs:\*:\*:log-group:ropewalk\//);
     }
+  });
+});
+
+describe('the policy of keys in a secret', () => {
+  it('allows to read that secret, and nothing more', () => {
+    const { Statement } = read('keys-secret');
+    expect([...callsIn('platform')]).toEqual(['secretsmanager:GetSecretValue']);
+    expect(Statement.map(({ Action, Resource, Condition }) => [Action, Resource, Condition])).toEqual([
+      [['secretsmanager:GetSecretValue'], ['SECRET_ARN'], undefined],
+    ]);
   });
 });
 

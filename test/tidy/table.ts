@@ -87,7 +87,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/settings.ts',
     {
-      own: /^(api\/(sign-in|mail)-settings|platform\/(environment|objects\/location)|domain\/(requests\/limits|environment\/limits|file-limits|cluster\/dask\/dashboard-url|cluster\/capacity\/ingress-policy))\.ts$/,
+      own: /^(api\/(sign-in|mail)-settings|platform\/(environment|keys-location|objects\/location)|domain\/(requests\/limits|environment\/limits|file-limits|cluster\/dask\/dashboard-url|cluster\/capacity\/ingress-policy))\.ts$/,
       packages: /^(node|zod)$/,
     },
   ],
