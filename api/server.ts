@@ -74,7 +74,7 @@ const served = async ({ manifest, provider }: Configured): Promise<ServedProvide
   identity: await provider.identity(),
   places: provider.places,
   accounts: provider.accounts,
-  checks: provider.checks,
+  checks: provider.checks.filter(({ doctorOnly }) => doctorOnly === undefined),
 });
 const providers = [
   await waitOrExit(served(preferred)),

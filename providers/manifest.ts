@@ -183,6 +183,8 @@ export interface ProviderCheck {
   workspace?: string;
   /** One or two words, e.g. `aws credentials`. */
   name: string;
+  /** It takes longer than others, this long at most: `ropewalk doctor` makes it, and the API does not repeat it by itself. */
+  doctorOnly?: { withinMs: number };
   /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */
   run(signal: AbortSignal, deploymentId: string): Promise<string | NotTried>;
 }

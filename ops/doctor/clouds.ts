@@ -52,7 +52,7 @@ export function checkIngress({ name }: Pick<ProviderManifest, 'name'>, env: Pati
 async function runCheck(check: ProviderCheck, deploymentId: string): Promise<Finding> {
   const { name } = check;
   try {
-    const found = await check.run(AbortSignal.timeout(answerWithinMs), deploymentId);
+    const found = await check.run(AbortSignal.timeout(check.doctorOnly?.withinMs ?? answerWithinMs), deploymentId);
     return typeof found === 'string' ? ok(name, found) : warning(name, found.notTried, found.hint);
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;

@@ -13,6 +13,7 @@ import type {
 } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
 import { agentCheck } from '../agent-check.ts';
+import { nodeCheck } from '../node-check.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, readIdentityKeys, requireReachable } from './checks.ts';
 import { awsFamilies } from './families.ts';
 import { verifyIdentity } from './identity.ts';
@@ -65,12 +66,22 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       identityKeysCheck(regions, env),
       apiUrlCheck(env),
       agentCheck(name, env, first.apiCa),
+      nodeCheck(name, settingsVariable, first.node),
+      ...regions.map(subnetCheck),
       ...regions.map((file) => dryRunCheck(file, env)),
       ...regions.map(quotaCheck),
       ...regions.flatMap((file) => accountChecks(file, env)),
     ],
   };
 }
+
+const subnetCheck = (file: AwsFile): ProviderCheck => ({
+  name: `aws subnets ${file.region}`,
+  run: async (signal) => {
+    const { checkSubnets } = await import('./subnet-check.ts');
+    return checkSubnets(file, signal);
+  },
+});
 
 const dryRunCheck = (file: AwsFile, env: Environment): ProviderCheck => ({
   name: `aws launch ${file.region}`,
@@ -95,8 +106,10 @@ const accountChecks = (file: AwsFile, env: Environment): ProviderCheck[] =>
     name: `aws launch ${file.region} of ${workspace}`,
     run: async (signal, deploymentId) => {
       const { tryLaunch } = await import('./launch-check.ts');
+      const { checkSubnets } = await import('./subnet-check.ts');
       const there = { ...file, ...network, workspaceProfiles: {} };
       const what = { deploymentId, apiUrl: env['ROPEWALK_API_URL'] ?? '' };
+      await checkSubnets(there, signal, { roleArn, externalId });
       return tryLaunch(there, what, signal, { roleArn, externalId });
     },
   }));

@@ -4,6 +4,7 @@ import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
 import type { CloudAccount, ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
 import { agentCheck } from '../agent-check.ts';
+import { nodeCheck } from '../node-check.ts';
 import { mayHaveLaunched } from './api-errors.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
 import { gcpFamilies } from './families.ts';
@@ -64,6 +65,7 @@ function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): Configu
       ...resourceChecks(regions, env),
       apiUrlCheck(env, access),
       agentCheck(name, env, first.apiCa),
+      nodeCheck(name, settingsVariable, first.node),
     ],
   };
 }

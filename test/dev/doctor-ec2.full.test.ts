@@ -62,6 +62,8 @@ describe('the doctor, asked about EC2', () => {
       'aws settings': { state: 'ok' },
       'aws credentials': { state: 'ok', text: 'arn:aws:iam::123456789012:user/emulator' },
       'aws identity keys': { state: 'ok', text: "AWS's certificates of us-east-1" },
+      'aws subnets us-east-1': { state: 'ok', text: '3 subnets in us-east-1a, us-east-1b, us-east-1c' },
+      'aws node': { state: 'warning', text: expect.stringContaining('https://nodejs.example/node-x64.tar.xz') },
       'aws launch us-east-1': { state: 'ok', text: expect.stringContaining('EC2 would launch m6i.xlarge') },
       'aws quotas us-east-1': { state: 'ok', text: expect.stringContaining('standard families, on demand') },
       'aws worker': {

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { agentCheck } from '../../providers/agent-check.ts';
 import { tryLaunch } from '../../providers/aws/launch-check.ts';
+import { checkSubnets } from '../../providers/aws/subnet-check.ts';
 import { describeQuotas } from '../../providers/aws/quotas.ts';
 import type { AwsFile } from '../../providers/aws/settings-file.ts';
 import { clientOf } from '../emulator/client.ts';
@@ -36,6 +37,27 @@ describe('a trial launch', () => {
     );
     expect((await cloud.emulator.counts()).calls['RunInstances']).toBe(7);
     expect(await cloud.emulator.instances()).toEqual([]);
+  });
+
+  it('finds subnets that are in other zones than the settings say, which a dry run does not', async () => {
+    const check = (changes: Partial<AwsFile> = {}) =>
+      checkSubnets({ ...awsFile, ...changes }, AbortSignal.timeout(60_000));
+    expect(await check()).toBe('3 subnets in us-east-1a, us-east-1b, us-east-1c');
+    const swapped = [{ id: 'subnet-us-east-1a', zone: 'us-east-1b' }];
+    expect(await attempt({ subnets: swapped })).toContain('EC2 would launch');
+    await expect(check({ subnets: swapped })).rejects.toThrow(
+      'The subnet subnet-us-east-1a is in us-east-1a, and the settings say us-east-1b.',
+    );
+    await expect(check({ workerSubnets: swapped })).rejects.toMatchObject({ problem: { code: 'VALIDATION' } });
+    await expect(check({ subnets: [{ id: 'subnet-gone', zone: 'us-east-1a' }] })).rejects.toThrow(
+      'EC2 has no subnet subnet-gone in us-east-1.',
+    );
+    const fault = { action: 'DescribeSubnets', kind: 'error', code: 'UnauthorizedOperation', status: 403 } as const;
+    await cloud.emulator.send({ op: 'fault', fault });
+    await expect(check()).rejects.toMatchObject({
+      problem: { code: 'UNAVAILABLE', hint: expect.stringContaining('ec2:DescribeSubnets') },
+    });
+    await cloud.emulator.send({ op: 'clearFaults' });
   });
 
   it('stands beside the quotas of the account', async () => {

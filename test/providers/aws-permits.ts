@@ -1,5 +1,6 @@
 // The IAM policy of the control plane in tests, and a whole life of a cluster under it.
 import { tryLaunch } from '../../providers/aws/launch-check.ts';
+import { checkSubnets } from '../../providers/aws/subnet-check.ts';
 import { controlPlanePolicy } from '../../providers/aws/setup/policies.ts';
 import type { LaunchRequest, Owner } from '../../providers/provider.ts';
 import { parsePolicy, type Policy } from '../emulator/policy.ts';
@@ -48,6 +49,7 @@ export async function liveOnce({ provider, emulator }: TestCloud): Promise<void>
   await emulator.send({ op: 'keepVolume', id: ids[0] ?? '' });
   await provider.list(deployment);
   for await (const _line of provider.logs({ owner })) throw new Error('a line that no instance wrote');
+  await checkSubnets(awsFile, never);
   await tryLaunch(awsFile, { deploymentId: deployment, apiUrl: 'https://ropewalk.example' }, never);
   await provider.terminate(owner, ids, never);
   await provider.lifetimes?.(owner, ids);

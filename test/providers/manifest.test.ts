@@ -194,9 +194,10 @@ describe('EC2', () => {
     expect(await apiUrl?.run(now, 'd')).toMatchObject({ notTried: 'not tried: ROPEWALK_API_URL is not set here' });
     const [, , loopback] = configured('aws', { ...env, ROPEWALK_API_URL: 'http://127.0.0.1:7300' }).checks;
     await expect(loopback?.run(now, 'd')).rejects.toThrow('no instance of EC2 could register');
-    const names = ['aws credentials', 'aws identity keys', 'aws api url', 'aws agent'];
+    const names = ['aws credentials', 'aws identity keys', 'aws api url', 'aws agent', 'aws node'];
     expect(configured('aws').checks.map(({ name }) => name)).toEqual([
       ...names,
+      ...['aws subnets us-east-1', 'aws subnets us-west-2'],
       ...['aws launch us-east-1', 'aws launch us-west-2', 'aws quotas us-east-1', 'aws quotas us-west-2'],
     ]);
     expect(await check?.run(AbortSignal.timeout(30_000), 'd')).toMatch(/^arn:aws:/);

@@ -1,0 +1,70 @@
+// Whether the subnets of the settings are in the zones that the settings say. EC2 launches where the subnet is, whatever the settings
+// say, so that a dry run does not notice: a cluster of one zone would lie in two, and pay for traffic between them.
+import { paginateDescribeSubnets } from '@aws-sdk/client-ec2';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { AssumedRole } from './assume-role.ts';
+import { createAwsClients, destroyClients } from './clients.ts';
+import { codeOf, messageOf } from './sdk-errors.ts';
+import type { AwsFile } from './settings-file.ts';
+import type { Subnet } from './settings.ts';
+
+type Network = Pick<AwsFile, 'region' | 'subnets' | 'workerSubnets'>;
+
+/**
+ * The zones, in words. `role`: of the account to ask, when it is another.
+ *
+ * @throws RopewalkError VALIDATION when EC2 shows a subnet in another zone or not at all, UNAVAILABLE when it does not answer.
+ */
+export async function checkSubnets(
+  { region, subnets, workerSubnets }: Network,
+  signal: AbortSignal,
+  role: AssumedRole | null = null,
+): Promise<string> {
+  const wanted = [...subnets, ...(workerSubnets ?? [])];
+  const zones = await zonesOf(region, wanted, signal, role);
+  for (const { id, zone } of wanted) {
+    const there = zones.get(id);
+    if (there === zone) continue;
+    const message =
+      there === undefined
+        ? `EC2 has no subnet ${id} in ${region}.`
+        : `The subnet ${id} is in ${there}, and the settings say ${zone}.`;
+    throw new RopewalkError({
+      code: 'VALIDATION',
+      message,
+      hint: 'Correct subnets, or workerSubnets, in the file of ROPEWALK_AWS_SETTINGS (docs/aws.md).',
+    });
+  }
+  return `${wanted.length} subnets in ${[...new Set(subnets.map(({ zone }) => zone))].join(', ')}`;
+}
+
+/** Zone by subnet; without those that do not exist. By filter: with the ids as a parameter, one unknown id would fail the call. */
+async function zonesOf(
+  region: string,
+  wanted: readonly Subnet[],
+  signal: AbortSignal,
+  role: AssumedRole | null,
+): Promise<Map<string, string>> {
+  const clients = createAwsClients(region, undefined, role);
+  const Filters = [{ Name: 'subnet-id', Values: wanted.map(({ id }) => id) }];
+  const zones = new Map<string, string>();
+  try {
+    for await (const { Subnets = [] } of paginateDescribeSubnets({ client: clients.ec2 }, { Filters })) {
+      signal.throwIfAborted();
+      for (const { SubnetId = '', AvailabilityZone = '' } of Subnets) zones.set(SubnetId, AvailabilityZone);
+    }
+    return zones;
+  } catch (cause) {
+    throw new RopewalkError(
+      {
+        code: 'UNAVAILABLE',
+        message: `The subnets in ${region} cannot be read: ${codeOf(cause)}: ${messageOf(cause)}`,
+        hint: 'The policy of the control plane needs ec2:DescribeSubnets (ops/aws/control-plane.json).',
+      },
+      { cause },
+    );
+  } finally {
+    destroyClients(clients);
+  }
+}
