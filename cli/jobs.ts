@@ -78,12 +78,13 @@ function rowOf({ number, status, tasks, submittedAt, endedAt, command, cost }: J
 }
 
 /** One line while it runs: `Job 12 running: 3 / 10 done, 4 running, 1 error`. */
-export function formatProgress({ number, status, tasks, staleSince }: Job): string {
+export function formatProgress({ number, status, tasks, reason, staleSince }: Job): string {
   const parts = [`${tasks.done} / ${tasks.total} done`];
   if (tasks.running > 0) parts.push(`${tasks.running} running`);
   if (tasks.error > 0) parts.push(`${tasks.error} error`);
   if (staleSince !== null) parts.push(`as of ${formatTime(staleSince)}`);
-  return `Job ${number} ${status}: ${parts.join(', ')}`;
+  const why = status === 'running' || reason === null ? '' : ` (${clean(reason.text)})`;
+  return `Job ${number} ${status}: ${parts.join(', ')}${why}`;
 }
 
 /** One line when it has ended: `Job 12 done: 10 / 10 done in 12.3 s`. */

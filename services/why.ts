@@ -1,7 +1,5 @@
 // Why a cluster or job is as it is, in sentences: its view, the ledger, its specification, the offers and the quota together.
-import type { JobView } from '../contracts/job.ts';
 import { explainCluster } from '../domain/cluster/why.ts';
-import { RopewalkError } from '../domain/errors.ts';
 import { explainJob } from '../domain/job/why.ts';
 import type { Offer } from '../domain/offers/offer.ts';
 import { explainTypes } from '../domain/offers/why.ts';
@@ -13,6 +11,7 @@ import type { Why } from '../schema/why.ts';
 import { requireCreator } from './auth/privacy.ts';
 import { requireScope } from './auth/scopes.ts';
 import type { Context } from './context.ts';
+import { clusterOfJob } from './jobs/cluster-of-job.ts';
 import { readUsage } from './people/usage.ts';
 import { providerOf } from './providers.ts';
 import { timeOrNull } from './to-wire.ts';
@@ -49,19 +48,8 @@ export async function explainJobNow(context: Context, { number }: { number: numb
   requireCreator(actor, 'Job', viewed.record, 'may read why it is as it is');
   const { view } = viewed;
   const settings = (await deps.views.endedJobSpec(actor.workspace, number))?.settings ?? null;
-  const own = explainJob(view, await clusterOf(context, view), settings);
+  const own = explainJob(view, await clusterOfJob(context, view), settings);
   return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings }, own))]);
-}
-
-/** Null for a job that has ended, and for one that ended before it started a cluster. */
-async function clusterOf({ deps }: Context, { workspace, number, endedAtMs }: JobView) {
-  if (endedAtMs !== null) return null;
-  try {
-    return (await deps.views.cluster(workspace, number)).view;
-  } catch (error) {
-    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return null;
-    throw error;
-  }
 }
 
 /** What is not in a view: the quota while it may still grow, and its instance types. */

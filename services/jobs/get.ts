@@ -1,12 +1,19 @@
 // One job, open or ended.
+import { notStartedReason } from '../../domain/job/not-started.ts';
 import type { Job } from '../../schema/jobs.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { withCost } from '../costs/of-numbers.ts';
 import type { Context } from '../context.ts';
 import { showJob } from '../shown.ts';
+import { clusterOfJob } from './cluster-of-job.ts';
 
 export async function getJob(context: Context, { number }: { number: number }): Promise<Job> {
   const { deps, actor } = context;
   requireScope(actor, 'read');
-  return withCost(context, showJob(context, await deps.views.job(actor.workspace, number)));
+  const viewed = await deps.views.job(actor.workspace, number);
+  const { view } = viewed;
+  // Minutes may pass while instances are launched and build an environment.
+  const isUnexplained = view.status === 'pending' && view.reason === null;
+  const reason = isUnexplained ? notStartedReason(view, await clusterOfJob(context, view)) : view.reason;
+  return withCost(context, showJob(context, { ...viewed, view: { ...view, reason } }));
 }

@@ -56,3 +56,11 @@ it('is its creator’s alone of a private one', async () => {
     expect((await api.call('GET', `/v1/${path}/why`)).status).toBe(200);
   }
 });
+
+it('says of a job without a task that has started how many of its instances have registered', async () => {
+  const api = await createTestApi();
+  const number = await api.submit({ ntasks: 3 });
+  const text = '0 of 3 instances have registered.';
+  const job = await (await api.call('GET', `/v1/jobs/${number}`)).json();
+  expect(job).toMatchObject({ status: 'pending', reason: { code: 'WAITING_FOR_INSTANCES', text } });
+});

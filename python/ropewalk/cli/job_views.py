@@ -115,7 +115,9 @@ def format_progress(job: Job) -> str:
     parts += [f"{tasks[state]} {state}" for state in ("running", "error") if tasks[state] > 0]
     if job.get("staleSince") is not None:
         parts.append(f"as of {format_time(job['staleSince'])}")
-    return f"Job {job['number']} {job['status']}: {', '.join(parts)}"
+    reason = job["reason"]
+    why = "" if job["status"] == "running" or reason is None else f" ({clean(reason['text'])})"
+    return f"Job {job['number']} {job['status']}: {', '.join(parts)}{why}"
 
 
 def format_outcome(job: Job) -> str:

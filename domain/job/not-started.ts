@@ -1,0 +1,24 @@
+// Why no task of an admitted job has started yet: what is known of its instances.
+import type { Reason } from '../reason.ts';
+import { plural } from '../units.ts';
+
+interface NotStarted {
+  number: number;
+  instances: number;
+  submittedAtMs: number;
+}
+
+/** `cluster`: null before it exists. */
+export function notStartedReason(
+  { number, instances, submittedAtMs }: NotStarted,
+  cluster: { instances: readonly { state: string }[] } | null,
+): Reason {
+  const ready = cluster?.instances.filter(({ state }) => state === 'ready').length ?? 0;
+  const registered = `${ready} of ${plural(instances, 'instance')} have registered`;
+  if (ready === 0) return { code: 'WAITING_FOR_INSTANCES', text: `${registered}.`, atMs: submittedAtMs };
+  return {
+    code: 'PREPARING',
+    text: `${registered}. Tasks start when what they run in is prepared, such as the Python environment: \`ropewalk batch logs ${number} --instances\`.`,
+    atMs: submittedAtMs,
+  };
+}

@@ -1,0 +1,19 @@
+// The cluster that runs a job.
+import type { ClusterView } from '../../contracts/cluster.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Context } from '../context.ts';
+
+/** Null for a job that has ended, and for one that ended before it started a cluster, or has not started it yet. */
+export async function clusterOfJob(
+  { deps }: Pick<Context, 'deps'>,
+  { workspace, number, endedAtMs }: JobView,
+): Promise<ClusterView | null> {
+  if (endedAtMs !== null) return null;
+  try {
+    return (await deps.views.cluster(workspace, number)).view;
+  } catch (error) {
+    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return null;
+    throw error;
+  }
+}
