@@ -32,10 +32,11 @@ export function waitOptions(
   };
 }
 
-/** A cluster of a job has no workers of Dask to show. */
+/** A cluster of a job has no workers of Dask to show. A line says what it waits for: an account's quota is not a matter of patience. */
 export function showProgress(output: Output, cluster: Cluster): void {
   const screen = cluster.job === null ? output.screen() : null;
-  if (screen === null) output.progress(formatCluster(cluster));
+  const why = cluster.waitingForCapacity ? `: ${cluster.waitingForCapacity.text}` : '';
+  if (screen === null) output.progress(`${formatCluster(cluster)}${why}`);
   else output.panel(formatPanel(cluster, screen));
 }
 

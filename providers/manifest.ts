@@ -166,15 +166,15 @@ export interface CloudAccount {
   detail: string;
 }
 
-/** A check needs variables that this process was not given. */
-export interface NotTried {
-  notTried: string;
+/** Of a check that could not be made, or whose finding may be meant so. */
+export interface CheckWarning {
+  text: string;
   hint: string;
 }
 
 /** `names`: of the variables. */
-export const notTriedWithout = (names: readonly string[]): NotTried => ({
-  notTried: `not tried: ${names.join(' and ')} is not set here`,
+export const notTriedWithout = (names: readonly string[]): CheckWarning => ({
+  text: `not tried: ${names.join(' and ')} is not set here`,
   hint: 'Run ropewalk doctor with the variables of a Temporal worker.',
 });
 
@@ -186,7 +186,7 @@ export interface ProviderCheck {
   /** It takes longer than others, this long at most: `ropewalk doctor` makes it, and the API does not repeat it by itself. */
   doctorOnly?: { withinMs: number };
   /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */
-  run(signal: AbortSignal, deploymentId: string): Promise<string | NotTried>;
+  run(signal: AbortSignal, deploymentId: string): Promise<string | CheckWarning>;
 }
 
 /** Prepares an account for this provider, and takes away what it made. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../domain/errors.ts';
-import type { NotTried, ProviderCheck } from './manifest.ts';
+import type { CheckWarning, ProviderCheck } from './manifest.ts';
 import type { NodeDownloads } from './node-downloads.ts';
 
 /** Two archives of some 30 MB. */
@@ -36,8 +36,8 @@ export const nodeCheck = (provider: string, settingsVariable: string, node: Node
   },
 });
 
-const notTried = (why: string): NotTried => ({
-  notTried: `not tried: ${why}`,
+const notTried = (why: string): CheckWarning => ({
+  text: `not tried: ${why}`,
   hint: 'Make sure that instances reach it, and compare its hash with SHASUMS256.txt, or name a mirror of yours.',
 });
 

@@ -53,7 +53,7 @@ async function runCheck(check: ProviderCheck, deploymentId: string): Promise<Fin
   const { name } = check;
   try {
     const found = await check.run(AbortSignal.timeout(check.doctorOnly?.withinMs ?? answerWithinMs), deploymentId);
-    return typeof found === 'string' ? ok(name, found) : warning(name, found.notTried, found.hint);
+    return typeof found === 'string' ? ok(name, found) : warning(name, found.text, found.hint);
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return broken(name, error.problem.message, error.problem.hint ?? '');

@@ -2,6 +2,7 @@
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 
 import { RopewalkError } from '../../domain/errors.ts';
+import type { CheckWarning } from '../manifest.ts';
 import { codeOf, messageOf } from './sdk-errors.ts';
 
 /** Codes of AWS: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-quotas.html */
@@ -12,20 +13,31 @@ export const vcpuQuotas = [
   { code: 'L-3819A6DF', name: 'G and VT families (GPU), spot', isGpu: true },
 ] as const;
 
+/** A head instance and one worker of the default size. */
+const smallestCluster = 8;
+
 /**
  * In words. The quotas of the control plane's own account.
  *
  * @throws RopewalkError UNAVAILABLE
  */
-export async function describeQuotas(region: string, signal: AbortSignal): Promise<string> {
+export async function describeQuotas(region: string, signal: AbortSignal): Promise<string | CheckWarning> {
   const client = new ServiceQuotasClient({ region, maxAttempts: 4 });
   try {
-    const read = async ({ code, name }: (typeof vcpuQuotas)[number]): Promise<string> => {
+    const read = async ({ code }: (typeof vcpuQuotas)[number]): Promise<number> => {
       const command = new GetServiceQuotaCommand({ ServiceCode: 'ec2', QuotaCode: code });
       const { Quota } = await client.send(command, { abortSignal: signal });
-      return `${name} ${Quota?.Value ?? 0}`;
+      return Quota?.Value ?? 0;
     };
-    return `vCPUs at the same time: ${(await Promise.all(vcpuQuotas.map(read))).join('; ')}`;
+    const values = await Promise.all(vcpuQuotas.map(read));
+    const [onDemand = 0] = values;
+    const text = `vCPUs at the same time: ${vcpuQuotas.map(({ name }, at) => `${name} ${values[at]}`).join('; ')}`;
+    if (onDemand >= smallestCluster) return text;
+    const request = `ropewalk setup aws --region ${region} --quotas --request 256`;
+    return {
+      text,
+      hint: `A cluster of one worker has ${smallestCluster} unless it asks for less. Ask AWS for more: ${request}`,
+    };
   } catch (cause) {
     throw new RopewalkError(
       {

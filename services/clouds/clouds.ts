@@ -73,7 +73,7 @@ async function run(
   try {
     const found = await check.run(AbortSignal.timeout(answerWithinMs), deps.deploymentId);
     // The Temporal worker has what is missing here, and checks it itself.
-    const text = typeof found === 'string' ? found : found.notTried;
+    const text = typeof found === 'string' ? found : found.text;
     return { name, atMs, state: 'ok', text, fix: '' };
   } catch (error) {
     if (error instanceof RopewalkError) {

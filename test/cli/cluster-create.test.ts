@@ -93,6 +93,15 @@ describe('cluster create', () => {
     );
   });
 
+  it('says what it waits for, such as a quota of the account', async () => {
+    const text = '1 of 2 instances are unavailable now; 1 x VcpuLimitExceeded: The account has reached its quota.';
+    const at = '2024-11-18T17:25:08.000Z';
+    const waitingForCapacity = { since: at, nextTry: at, until: null, missing: 1, text };
+    const { env } = await standIn(creating(aCluster({ status: 'starting', waitingForCapacity }), aCluster()));
+    const { stderr } = await callCli(['cluster', 'create', '--wait'], { env });
+    expect(stderr).toContain(`waiting for capacity since 2024-11-18 17:25:08: ${text}`);
+  });
+
   it('waits for a fraction of them, and prints why the others failed', async () => {
     const one = aCluster({ status: 'starting', failures, dask: { workersStarted: 1, workersErrored: 1 } });
     const { env } = await standIn(creating(one));

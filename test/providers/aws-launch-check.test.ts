@@ -62,9 +62,13 @@ describe('a trial launch', () => {
 
   it('stands beside the quotas of the account', async () => {
     const quotas = () => describeQuotas('us-east-1', AbortSignal.timeout(60_000));
-    expect(await quotas()).toMatch(
-      /^vCPUs at the same time: standard families, on demand \d+; standard families, spot \d+; G and VT/,
-    );
+    // A new account, in which not even a cluster of one worker fits.
+    expect(await quotas()).toEqual({
+      text: expect.stringMatching(
+        /^vCPUs at the same time: standard families, on demand 5; standard families, spot \d+; G and VT/,
+      ),
+      hint: expect.stringContaining('ropewalk setup aws --region us-east-1 --quotas --request 256'),
+    });
     await cloud.emulator.send({ op: 'quota', region: 'us-east-1', pool: 'standard/on-demand', vcpus: 640 });
     expect(await quotas()).toContain('standard families, on demand 640;');
     const fault = {
@@ -157,6 +161,6 @@ describe('the agent of instances', () => {
     await new Promise((resolve) => server.close(resolve));
     await expect(check()).rejects.toThrow('ECONNREFUSED');
     const untried = agentCheck('aws', { ROPEWALK_API_URL: apiUrl }, null).run(AbortSignal.timeout(30_000), 'd');
-    expect(await untried).toMatchObject({ notTried: 'not tried: ROPEWALK_AGENT_BUNDLE is not set here' });
+    expect(await untried).toMatchObject({ text: 'not tried: ROPEWALK_AGENT_BUNDLE is not set here' });
   });
 });

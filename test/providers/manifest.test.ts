@@ -191,7 +191,7 @@ describe('EC2', () => {
     const [check, keys, apiUrl] = configured('aws').checks;
     const now = AbortSignal.timeout(30_000);
     expect(await keys?.run(now, 'd')).toMatch(/^keys for us-east-1, us-west-2 in /);
-    expect(await apiUrl?.run(now, 'd')).toMatchObject({ notTried: 'not tried: ROPEWALK_API_URL is not set here' });
+    expect(await apiUrl?.run(now, 'd')).toMatchObject({ text: 'not tried: ROPEWALK_API_URL is not set here' });
     const [, , loopback] = configured('aws', { ...env, ROPEWALK_API_URL: 'http://127.0.0.1:7300' }).checks;
     await expect(loopback?.run(now, 'd')).rejects.toThrow('no instance of EC2 could register');
     const names = ['aws credentials', 'aws identity keys', 'aws api url', 'aws agent', 'aws node'];
