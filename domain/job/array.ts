@@ -11,6 +11,8 @@ export interface JobArray {
   idAt(index: number): number;
   /** The index of an id, or null when no task has it. */
   indexOf(id: number): number | null;
+  /** As written, in as few ranges as they have; null where only some ids of ranges belong to it. */
+  ranges: readonly Range[] | null;
   /** The shortest way this syntax is written here: it parses to the same ids in the same order. */
   canonical: string;
 }
@@ -40,6 +42,7 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
     count,
     idAt: (index) => idAt(ranges, count, index),
     indexOf: (id) => indexInLayers(found.layers, id),
+    ranges,
     canonical: ranges.map(write).join(','),
   };
 }

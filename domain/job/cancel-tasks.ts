@@ -3,21 +3,26 @@
 import { RopewalkError } from '../errors.ts';
 import type { Reason } from '../reason.ts';
 import { parseArray, type JobArray } from './array.ts';
-import { isFresh, skipTaken } from './placement.ts';
+import { skipTaken } from './placement.ts';
 import { cancelLease, hasEnded, settle } from './rules.ts';
 import type { JobState } from './state.ts';
 import { describeStoredArray } from './stored-array.ts';
-import { setOf, withIndices } from './task-set.ts';
+import { setOf, unmark, withIndices } from './task-set.ts';
 
 /**
  * Tasks that have ended keep their end. Those that never ran get no record of their own: a job's state must stay small, and
  * `tasksCancelled` says why they did not run.
  */
 export function cancelTasks(state: JobState, indices: readonly number[], reason: Reason): void {
-  if (hasEnded(state)) return;
   // A set of a million numbers would take 40 MB.
   const wanted = new Uint8Array(state.settings.taskCount);
   for (const index of indices) wanted[index] = 1;
+  cancelMarked(state, wanted, reason);
+}
+
+/** `wanted`: 1 at the indices of the tasks; it is changed. */
+export function cancelMarked(state: JobState, wanted: Uint8Array, reason: Reason): void {
+  if (hasEnded(state)) return;
   const cancelledBefore = state.counters.cancelled;
   for (const lease of state.leases.filter(({ task }) => wanted[task] === 1)) cancelLease(state, lease, reason);
   cancelRequeued(state, wanted);
@@ -40,27 +45,42 @@ function cancelRequeued(state: JobState, wanted: Uint8Array): void {
 }
 
 function cancelFresh(state: JobState, wanted: Uint8Array): void {
+  const { taskCount, headTasks } = state.settings;
+  // The head's wait in line.
+  for (const task of headTasks ?? []) wanted[task] = 0;
+  if (state.skipped !== undefined) unmark(state.skipped, wanted);
   const fresh: number[] = [];
-  for (let index = state.nextFresh; index < wanted.length; index += 1)
-    if (wanted[index] === 1 && isFresh(state, index)) fresh.push(index);
+  for (let index = state.nextFresh; index < wanted.length; index += 1) if (wanted[index] === 1) fresh.push(index);
   if (fresh.length === 0) return;
-  const { taskCount } = state.settings;
   state.skipped = state.skipped === undefined ? setOf(fresh, taskCount) : withIndices(state.skipped, fresh);
   state.counters.cancelled += fresh.length;
   state.nextFresh = skipTaken(state, state.nextFresh);
 }
 
-/** The indices of the ids in array syntax. Throws VALIDATION, field `tasks`, for ids that the job does not have. */
-export function taskIndices(tasks: string, array: JobArray): number[] {
+/**
+ * 1 at the indices of the ids in array syntax. A few characters name a million ids, and a run of a workflow carries such requests out again
+ * when it is replayed: of a job whose ids follow each other, which most are, no id is looked up by itself. Throws VALIDATION, field `tasks`,
+ * for ids that the job does not have.
+ */
+export function markTasks(tasks: string, array: JobArray): Uint8Array {
   const wanted = parseArray(tasks, 'tasks');
-  const indices: number[] = [];
-  // Ends at the first id that the job does not have, before the others are looked for.
-  for (let at = 0; at < wanted.count; at += 1) {
-    const id = wanted.idAt(at);
-    indices.push(array.indexOf(id) ?? unknownTask(id, array));
+  const marks = new Uint8Array(array.count);
+  const isOneRun = array.ranges?.length === 1 && array.ranges[0]?.step === 1;
+  if (!isOneRun || wanted.ranges === null) {
+    // Ends at the first id that the job does not have, before the others are looked for.
+    for (let at = 0; at < wanted.count; at += 1) marks[indexOf(wanted.idAt(at), array)] = 1;
+    return marks;
   }
-  return indices;
+  for (const { first, step, count } of wanted.ranges) {
+    const start = indexOf(first, array);
+    const end = indexOf(first + (count - 1) * step, array);
+    if (step === 1) marks.fill(1, start, end + 1);
+    else for (let index = start; index <= end; index += step) marks[index] = 1;
+  }
+  return marks;
 }
+
+const indexOf = (id: number, array: JobArray): number => array.indexOf(id) ?? unknownTask(id, array);
 
 function unknownTask(id: number, array: JobArray): never {
   throw new RopewalkError({

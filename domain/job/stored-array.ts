@@ -35,6 +35,7 @@ export function readStoredArray(stored: string): JobArray {
       const at = lastWhere(chosen.length, (each) => (chosen[each] ?? 0) <= (place ?? -1));
       return place !== null && chosen[at] === place ? at : null;
     },
+    ranges: null,
     canonical: stored,
   };
 }

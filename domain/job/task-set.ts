@@ -22,10 +22,22 @@ export function indicesOf(set: string): number[] {
   return indices;
 }
 
+/**
+ * Sets 0 at the indices of a set. Without a global, such as Math, for each index: in the context of a workflow each takes a tenth of a
+ * microsecond.
+ */
+export function unmark(set: string, marks: Uint8Array): void {
+  for (let at = 0; at < set.length; at += 1) {
+    const bits = bitsAt(set, at);
+    for (let bit = 0; bits >> bit > 0; bit += 1) if (((bits >> bit) & 1) === 1) marks[at * bitsOfChar + bit] = 0;
+  }
+}
+
 function add(all: Uint8Array, indices: Iterable<number>): Uint8Array {
   for (const index of indices) {
-    const at = Math.floor(index / bitsOfChar);
-    all[at] = (all[at] ?? 0) | (1 << (index % bitsOfChar));
+    const bit = index % bitsOfChar;
+    const at = (index - bit) / bitsOfChar;
+    all[at] = (all[at] ?? 0) | (1 << bit);
   }
   return all;
 }

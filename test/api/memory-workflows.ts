@@ -32,7 +32,7 @@ import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.t
 import { RopewalkError } from '../../domain/errors.ts';
 import { readStoredArray } from '../../domain/job/stored-array.ts';
 import { createJobState } from '../../domain/job/create.ts';
-import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
+import { cancelMarked, markTasks } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../domain/job/protocol.ts';
@@ -112,7 +112,7 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
       signal: (message, signal) => {
         if (message === jobMessages.cancelTasks) {
           const { tasks, text } = trusted<CancelTasksSignal>(signal);
-          cancelTasks(job, taskIndices(tasks, array), { code: 'CANCELLED', text, atMs: now() });
+          cancelMarked(job, markTasks(tasks, array), { code: 'CANCELLED', text, atMs: now() });
         } else cancelJob(job, { ...trusted<CancelSignal>(signal), atMs: now() });
       },
       project,

@@ -10,7 +10,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 
-import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
+import { cancelMarked, markTasks } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
@@ -151,8 +151,8 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
 }
 
 function cancelSome(state: JobState, { tasks, text }: CancelTasksSignal, atMs: number): void {
-  const indices = taskIndices(tasks, arrayOf(state.settings));
-  cancelTasks(state, indices, { code: 'CANCELLED', text, atMs });
+  const wanted = markTasks(tasks, arrayOf(state.settings));
+  cancelMarked(state, wanted, { code: 'CANCELLED', text, atMs });
 }
 
 /** As many events as a renewal; meanwhile the records wait in the state. */

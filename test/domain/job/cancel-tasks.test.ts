@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { parseArray } from '../../../domain/job/array.ts';
-import { cancelTasks, taskIndices } from '../../../domain/job/cancel-tasks.ts';
+import { isArray, parseArray } from '../../../domain/job/array.ts';
+import { cancelTasks, markTasks } from '../../../domain/job/cancel-tasks.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';
@@ -130,7 +130,29 @@ describe('cancelled tasks', () => {
   });
 
   it('are named by their ids', () => {
-    expect(taskIndices('8,2-3', parseArray('2-8'))).toEqual([6, 0, 1]);
-    expect(() => taskIndices('9', parseArray('2-8'))).toThrow('the job has no task 9; it has 2-8');
+    expect([...markTasks('8,2-3', parseArray('2-8'))]).toEqual([1, 1, 0, 0, 0, 0, 1]);
+    expect([...markTasks('7-10:3', parseArray('1,4-10:3,2000000'))]).toEqual([0, 0, 1, 1, 0]);
+  });
+
+  it.each(['2-8', '8,2-7', '2-8:1'])('that the job %s does not have are refused', (array) => {
+    for (const tasks of ['9', '1-2', '2-9', '2-10:4', '0-20:20'])
+      expect(() => markTasks(tasks, parseArray(array))).toThrow(/the job has no task (0|1|9|10); it has/);
+  });
+
+  it('are the same however the job writes its ids', () => {
+    const range = fc.tuple(fc.integer({ min: 2, max: 40 }), fc.nat(9), fc.integer({ min: 1, max: 5 }));
+    const syntax = fc
+      .array(range, { minLength: 1, maxLength: 4 })
+      .map((ranges) => ranges.map(([first, more, step]) => `${first}-${first + more}:${step}`).join(','))
+      .filter((text) => isArray(text));
+    fc.assert(
+      fc.property(syntax, (tasks) => {
+        const found = markTasks(tasks, parseArray('2-60'));
+        const ids = [...found].flatMap((mark, index) => (mark === 1 ? [index + 2] : []));
+        const wanted = parseArray(tasks);
+        expect(ids).toEqual(Array.from({ length: wanted.count }, (_, at) => wanted.idAt(at)).toSorted((a, b) => a - b));
+        expect([...markTasks(tasks, parseArray('2,3-60'))]).toEqual([...found]);
+      }),
+    );
   });
 });
