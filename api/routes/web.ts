@@ -1,5 +1,6 @@
 // The web application: one page for all addresses, its script and its style. No cookie, and nothing from elsewhere.
 import type { Context, MiddlewareHandler } from 'hono';
+import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
 import { z } from 'zod';
 
@@ -34,6 +35,9 @@ const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
 /** Before the headers of everything else, and therefore over them. */
 export function mountWebHeaders(app: App): void {
   for (const path of pages) app.use(path, webHeaders);
+  // Only what holds no secret: the size of a compressed answer reveals what repeats in it.
+  app.use('/assets/*', compress());
+  app.use('/v1/jobs/:number/task-states', compress());
   app.use(async (c, next) => {
     await next();
     if (c.get('isNoSuchPage') === true) await webHeaders(c, async () => undefined);
