@@ -1,14 +1,39 @@
 // Streams of the API: a line of JSON each. `fetch` instead of EventSource, which can send no Authorization header.
 import { refusalOf, type Session } from './session.ts';
 
+/** The API sends at least an empty line every 10 s. After the sleep of a laptop a connection may be gone without an end. */
+const silentMs = 35_000;
+
 /** Rejects with a text for people; a `final` error is not worth another attempt. */
 export async function readLines<T>(
-  { token }: Session,
+  session: Session,
   path: string,
-  signal: AbortSignal,
+  left: AbortSignal,
   take: (line: T) => void,
 ): Promise<void> {
-  const answer = await fetch(path, { headers: { authorization: `Bearer ${token}` }, signal });
+  const silent = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hear = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(new Error('The connection has gone silent.')), silentMs);
+  };
+  hear();
+  try {
+    await readAll(session, path, { signal: AbortSignal.any([left, silent.signal]), hear, take });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll<T>(
+  { token }: Session,
+  path: string,
+  { signal, hear, take }: { signal: AbortSignal; hear: () => void; take: (line: T) => void },
+): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(path, { headers, signal }).catch((error: unknown) => {
+    throw error instanceof TypeError ? new Error('The API cannot be reached.') : error;
+  });
   if (!answer.ok || answer.body === null) {
     const error = new Error(await refusalOf(answer));
     throw Object.assign(error, { isFinal: answer.status < 500 && answer.status !== 429 });
@@ -19,6 +44,7 @@ export async function readLines<T>(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    hear();
     const lines = `${rest}${decoder.decode(value, { stream: true })}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines.filter((each) => each.trim() !== '')) {

@@ -48,8 +48,8 @@ export function ndjsonStream(
   });
 }
 
-/** Clients and proxies take a silent connection for a dead one. */
-const quietMs = 30_000;
+/** Clients and proxies take a silent connection for a dead one: pages do so after `silentMs` of web/lines.ts. */
+const quietMs = 10_000;
 
 /** null when it is still to come. */
 async function withinQuiet<T>(promise: Promise<T>): Promise<T | null> {
