@@ -1,5 +1,9 @@
-// Filters of lists: state, user, text. The address does not change while one types.
+// Filters of lists: state, text, only open ones. They stand in the address.
 import { useEffect, useState } from 'preact/hooks';
+
+import { useQuery } from './router.ts';
+
+const maxText = 200;
 
 export interface Filter {
   status: string;
@@ -7,8 +11,15 @@ export interface Filter {
   open: boolean;
 }
 
-export const noFilter: Filter = { status: '', q: '', open: false };
 const typingMs = 300;
+
+export function useFilter(statuses: readonly string[]): [Filter, (filter: Filter) => void] {
+  const [{ status, q, open }, change] = useQuery({ status: '', q: '', open: '' });
+  const filter = { status: statuses.includes(status) ? status : '', q: q.slice(0, maxText), open: open === 'true' };
+  return [filter, (next) => change({ ...next, open: next.open ? 'true' : '' })];
+}
+
+export const isFiltered = ({ status, q, open }: Filter): boolean => status !== '' || q !== '' || open;
 
 /** The query of the API. */
 export function queryOf({ status, q, open }: Filter, more: Record<string, string> = {}): string {
@@ -34,7 +45,7 @@ export function Filters(props: { statuses: readonly string[]; filter: Filter; on
         <input
           type="search"
           value={text}
-          maxLength={200}
+          maxLength={maxText}
           placeholder="name or command"
           onInput={(event) => setText(event.currentTarget.value)}
         />

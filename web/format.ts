@@ -38,7 +38,10 @@ export function seconds(count: number): string {
 
 const rest = (count: number, unit: string): string => (count < 1 ? '' : ` ${Math.floor(count)} ${unit}`);
 
-export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : `$${amount.toFixed(2)}`);
+/** English, as the words around them, with a comma between thousands. */
+const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+
+export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : cents.format(amount));
 
 /** Of one task, which is often less than a cent. */
 export function taskCost(of: { dollars: number } | null): string {

@@ -1,5 +1,5 @@
 // Streams of the API: a line of JSON each. `fetch` instead of EventSource, which can send no Authorization header.
-import { refusalOf, type Session } from './session.ts';
+import { refusalIn, type Session } from './session.ts';
 
 /** The API sends at least an empty line every 10 s. After the sleep of a laptop a connection may be gone without an end. */
 const silentMs = 35_000;
@@ -26,16 +26,16 @@ export async function readLines<T>(
 }
 
 async function readAll<T>(
-  { token }: Session,
+  session: Session,
   path: string,
   { signal, hear, take }: { signal: AbortSignal; hear: () => void; take: (line: T) => void },
 ): Promise<void> {
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = { authorization: `Bearer ${session.token}` };
   const answer = await fetch(path, { headers, signal }).catch((error: unknown) => {
     throw error instanceof TypeError ? new Error('The API cannot be reached.') : error;
   });
   if (!answer.ok || answer.body === null) {
-    const error = new Error(await refusalOf(answer));
+    const error = new Error(await refusalIn(session, answer));
     throw Object.assign(error, { isFinal: answer.status < 500 && answer.status !== 429 });
   }
   const decoder = new TextDecoder();

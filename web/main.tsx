@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import './styles.css';
-import { readToken, signOut, UnreachableError, whoAmI, type Session } from './session.ts';
+import { onSessionEnd, readToken, removeToken, signOut, UnreachableError, whoAmI, type Session } from './session.ts';
 import { Shell } from './shell.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { isAddress } from './router.ts';
@@ -18,6 +18,15 @@ function App() {
   const [isReading, setReading] = useState(isBack || readToken() !== null);
   const [problem, setProblem] = useState('');
   const [refusal, setRefusal] = useState('');
+  useEffect(
+    () =>
+      onSessionEnd(({ token }) => {
+        if (readToken() === token) removeToken();
+        setRefusal('Your sign-in has ended: its token was revoked or has expired. Sign in again to go on here.');
+        setSession((now) => (now?.token === token ? null : now));
+      }),
+    [],
+  );
   useEffect(() => {
     if (isBack) {
       takeSignIn()

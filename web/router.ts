@@ -1,10 +1,16 @@
 // The address names the page: links are real, so that the keyboard, new tabs and the back button work.
 import { useEffect, useState } from 'preact/hooks';
 
-export function usePath(): string {
-  const [path, setPath] = useState(location.pathname);
+export interface Visit {
+  path: string;
+  /** Another one after each link and each step back: what a page has read from the address is read anew. */
+  count: number;
+}
+
+export function useVisit(): Visit {
+  const [visit, setVisit] = useState<Visit>({ path: location.pathname, count: 0 });
   useEffect(() => {
-    const onChange = (): void => setPath(location.pathname);
+    const onChange = (): void => setVisit(({ count }) => ({ path: location.pathname, count: count + 1 }));
     const onClick = (event: MouseEvent): void => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
       const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -12,7 +18,8 @@ export function usePath(): string {
         return;
       event.preventDefault();
       history.pushState(null, '', link.href);
-      onChange();
+      // The link to the content of this page leaves it as it is.
+      if (link.hash === '') onChange();
       window.scrollTo(0, 0);
       document.querySelector<HTMLElement>('h1')?.focus();
     };
@@ -23,7 +30,24 @@ export function usePath(): string {
       document.removeEventListener('click', onClick);
     };
   }, []);
-  return path;
+  return visit;
+}
+
+/**
+ * What a page shows of its list, in the query of its address, so that the way back, a reload and a sent link show the same. A value
+ * that is the default is left out. Changes make no new step of the way back.
+ */
+export function useQuery<T extends Record<string, string>>(defaults: T): [T, (value: T) => void] {
+  const [value, setValue] = useState<T>(() => {
+    const query = new URLSearchParams(location.search);
+    return Object.fromEntries(Object.entries(defaults).map(([name, usual]) => [name, query.get(name) ?? usual])) as T;
+  });
+  const change = (next: T): void => {
+    const query = new URLSearchParams(Object.entries(next).filter(([name, text]) => text !== defaults[name]));
+    history.replaceState(null, '', query.size === 0 ? location.pathname : `${location.pathname}?${query.toString()}`);
+    setValue(next);
+  };
+  return [value, change];
 }
 
 /** As a link to that page. */

@@ -63,17 +63,31 @@ export async function refusalOf(answer: Response): Promise<string> {
   return 'The API does not accept this token: it is incomplete, unknown, revoked or expired. Sign in with the whole token, or make a new one with: ropewalk token create';
 }
 
+let whenEnded: (session: Session) => void = () => undefined;
+
+/** `listener`: the API accepts the session's token no longer, as a request of a page has found. */
+export function onSessionEnd(listener: (session: Session) => void): void {
+  whenEnded = listener;
+}
+
+/** Why a request of a page was refused. A session that has ended is given to the listener. */
+export async function refusalIn(session: Session, answer: Response): Promise<string> {
+  const text = await refusalOf(answer);
+  if (answer.status === 401) whenEnded(session);
+  return text;
+}
+
 export const mayWrite = ({ who }: Session): boolean => who.scopes.includes('write') || who.scopes.includes('admin');
 
 export const isAdmin = ({ who }: Session): boolean => who.scopes.includes('admin');
 
-export async function call<T>({ token }: Session, method: string, path: string, body?: unknown): Promise<T> {
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+export async function call<T>(session: Session, method: string, path: string, body?: unknown): Promise<T> {
+  const headers: Record<string, string> = { authorization: `Bearer ${session.token}` };
   if (body !== undefined) headers['content-type'] = 'application/json';
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   const answer = await fetch(path, init).catch(() => null);
   if (answer === null) throw new Error('The API cannot be reached.');
-  if (!answer.ok) throw new Error(await refusalOf(answer));
+  if (!answer.ok) throw new Error(await refusalIn(session, answer));
   const read: T = await answer.json();
   return read;
 }

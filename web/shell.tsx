@@ -1,5 +1,5 @@
 // What every page has: navigation, who is signed in, and the page itself.
-import { isPage, usePath } from './router.ts';
+import { isPage, useVisit } from './router.ts';
 import { isAdmin, type Session } from './session.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { ClusterPage } from './pages/cluster.tsx';
@@ -13,7 +13,7 @@ import { SpendPage } from './pages/spend.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
 
 export function Shell({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
-  const path = usePath();
+  const { path, count } = useVisit();
   const link = (href: string, text: string) => (
     <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
       {text}
@@ -46,7 +46,7 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
         </p>
       </header>
       <main id="main">
-        <Page session={session} path={path} />
+        <Page key={count} session={session} path={path} />
       </main>
     </>
   );

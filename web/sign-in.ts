@@ -1,6 +1,7 @@
 // Signing in at the identity provider: this tab keeps a random verifier, and only its own sign-in, begun with the verifier's hash,
 // gives it a token.
 import type { CreatedToken } from '../schema/people.ts';
+import { isAddress } from './router.ts';
 import { keepOwnToken, problemOf, whoAmI, type Session } from './session.ts';
 
 export const signedInPath = '/signed-in';
@@ -9,13 +10,16 @@ const key = 'ropewalk.sign-in';
 interface Begun {
   verifier: string;
   isRemembered: boolean;
+  /** The address that was asked for. */
+  back: string;
 }
 
 /** Leaves the page. */
 export async function beginSignIn(path: string, isRemembered: boolean): Promise<void> {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const begun: Begun = { verifier, isRemembered };
+  const isAsked = isAddress(location.pathname) && location.pathname !== signedInPath;
+  const begun: Begun = { verifier, isRemembered, back: isAsked ? `${location.pathname}${location.search}` : '/' };
   sessionStorage.setItem(key, JSON.stringify(begun));
   location.assign(`${path}?challenge=${base64url(new Uint8Array(hash))}`);
 }
@@ -25,9 +29,11 @@ export async function takeSignIn(): Promise<Session> {
   const code = location.hash.slice(1);
   const kept = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
-  history.replaceState(null, '', '/');
-  if (kept === null) throw new Error('This sign-in was begun in another tab. Sign in again.');
-  const { verifier, isRemembered }: Begun = JSON.parse(kept);
+  const begun: Begun | null = kept === null ? null : JSON.parse(kept);
+  // Also where it fails: the next attempt leads there too.
+  history.replaceState(null, '', begun?.back ?? '/');
+  if (begun === null) throw new Error('This sign-in was begun in another tab. Sign in again.');
+  const { verifier, isRemembered } = begun;
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ code, verifier });
   const answer = await fetch('/v1/login/oidc/token', { method: 'POST', headers, body }).catch(() => null);

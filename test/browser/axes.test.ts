@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { dayRange, timeLabels } from '../../web/axes.ts';
-import { clockTime, shortTime } from '../../web/format.ts';
+import { clockTime, dollars, shortTime } from '../../web/format.ts';
 
 const day = 86_400;
 
@@ -29,4 +29,8 @@ it('a table leaves the year of a time out while it is this one', () => {
   expect(shortTime(at.toISOString(), new Date(2026, 0, 1))).not.toContain('2026');
   expect(shortTime(at.toISOString(), new Date(2027, 0, 1))).toContain('2026');
   expect(shortTime(null)).toBe('');
+});
+
+it('an amount has commas between thousands', () => {
+  expect([4_916_047.68, 0, 0.004, 12].map(dollars)).toEqual(['$4,916,047.68', '$0.00', '<$0.01', '$12.00']);
 });

@@ -51,7 +51,7 @@ it('a connection that has gone silent without an end, as after the sleep of a la
   expect(seen.end).not.toHaveProperty('isFinal', true);
 });
 
-it('a network that is away has a text for people', async () => {
+it('a network that is unavailable has a text for people', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
   const seen = follow(new AbortController());
   await vi.advanceTimersByTimeAsync(0);

@@ -50,6 +50,16 @@ describe.runIf(hasChromium)('signing in at an identity provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('leads back to the page that was asked for', async () => {
+    await app.page.goto('/jobs?q=train');
+    await begin();
+    await app.page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    const { pathname, search, hash } = new URL(app.page.url());
+    expect(`${pathname}${search}${hash}`).toBe('/jobs?q=train');
+    expect(await app.page.getByLabel('Search').inputValue()).toBe('train');
+    expect(complaints).toEqual([]);
+  });
+
   it('lets a person of several workspaces choose, and ends in the one that was chosen', async () => {
     const eve = await app.api.addToken('other', ['read', 'write', 'admin'], 'eve');
     const put = { body: { role: 'read-only' }, token: eve };

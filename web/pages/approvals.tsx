@@ -42,6 +42,7 @@ export function ApprovalsPage({ session }: { session: Session }) {
             <State state={each.state} />,
             each.state === 'pending' && isAdmin(session) ? (
               <span class="actions">
+                <span>{decisionOf(each)}</span>
                 <Act
                   text="Approve"
                   ask={`Approve ${each.kind} ${each.number}?`}

@@ -1,8 +1,6 @@
 // All Dask clusters, newest first, live.
-import { useState } from 'preact/hooks';
-
 import type { Cluster, ClusterPage } from '../../schema/clusters.ts';
-import { Filters, noFilter, queryOf } from '../filters.tsx';
+import { Filters, isFiltered, queryOf, useFilter } from '../filters.tsx';
 import { cost } from '../format.ts';
 import { useLive } from '../live.ts';
 import { LiveList } from '../live-list.tsx';
@@ -13,7 +11,7 @@ const statuses = ['waiting', 'pending', 'starting', 'scaling', 'ready', 'stoppin
 const columns = ['ID', 'Name', 'State', 'Workers', 'Created', 'Ended', 'Approx cost', 'User'];
 
 export function ClustersPage({ session }: { session: Session }) {
-  const [filter, setFilter] = useState(noFilter);
+  const [filter, setFilter] = useFilter(statuses);
   const query = queryOf(filter, { kind: 'dask' });
   const live = useLive<ClusterPage>(session, `/v1/live/clusters?${query}&follow=true`);
   return (
@@ -23,7 +21,13 @@ export function ClustersPage({ session }: { session: Session }) {
       {live.value === null && live.problem !== null && <p role="alert">{live.problem}</p>}
       {live.value !== null && live.value.items.length === 0 && (
         <p class="empty">
-          No cluster is here. Start one: <code>ropewalk cluster create --wait</code>
+          {isFiltered(filter) ? (
+            'No cluster is as the search and the filters ask.'
+          ) : (
+            <>
+              No cluster is here. Start one: <code>ropewalk cluster create --wait</code>
+            </>
+          )}
         </p>
       )}
       {live.value !== null && live.value.items.length > 0 && (

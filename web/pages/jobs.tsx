@@ -1,8 +1,6 @@
 // All batch jobs, newest first, live.
-import { useState } from 'preact/hooks';
-
 import type { Job, JobPage } from '../../schema/jobs.ts';
-import { Filters, noFilter, queryOf } from '../filters.tsx';
+import { Filters, isFiltered, queryOf, useFilter } from '../filters.tsx';
 import { cost } from '../format.ts';
 import { useLive } from '../live.ts';
 import { LiveList } from '../live-list.tsx';
@@ -13,7 +11,7 @@ const statuses = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled']
 const columns = ['ID', 'Name', 'State', 'Tasks done', 'Submitted', 'Finished', 'Approx cost', 'User', 'Command'];
 
 export function JobsPage({ session }: { session: Session }) {
-  const [filter, setFilter] = useState(noFilter);
+  const [filter, setFilter] = useFilter(statuses);
   const query = queryOf(filter);
   const live = useLive<JobPage>(session, `/v1/live/jobs?${query}&follow=true`);
   return (
@@ -23,7 +21,13 @@ export function JobsPage({ session }: { session: Session }) {
       {live.value === null && live.problem !== null && <p role="alert">{live.problem}</p>}
       {live.value !== null && live.value.items.length === 0 && (
         <p class="empty">
-          No job is here. Submit one: <code>ropewalk batch run --ntasks 10 my_script.sh</code>
+          {isFiltered(filter) ? (
+            'No job is as the search and the filters ask.'
+          ) : (
+            <>
+              No job is here. Submit one: <code>ropewalk batch run --ntasks 10 my_script.sh</code>
+            </>
+          )}
         </p>
       )}
       {live.value !== null && live.value.items.length > 0 && (

@@ -8,44 +8,58 @@ import { dayRange } from '../axes.ts';
 import { useChart } from '../chart.ts';
 import { dollars, time } from '../format.ts';
 import { Facts, Table, Title } from '../parts.tsx';
+import { useQuery } from '../router.ts';
 import { call, type Session } from '../session.ts';
 
 const groupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
 const periods = ['1 day', '7 days', '30 days', '90 days', '365 days'] as const;
+const usual = { by: 'user', since: '30 days' };
+const retryMs = 5_000;
 
 export function SpendPage({ session }: { session: Session }) {
-  const [by, setBy] = useState<string>('user');
-  const [since, setSince] = useState<string>('30 days');
+  const [asked, ask] = useQuery(usual);
+  const by = oneOf(groupings, asked.by) ?? usual.by;
+  const since = oneOf(periods, asked.since) ?? usual.since;
   const [problem, setProblem] = useState('');
   const [costs, setCosts] = useState<{ grouped: Costs; days: Costs } | null>(null);
   useEffect(() => {
     let isLeft = false;
+    let retry: ReturnType<typeof setTimeout> | undefined;
     const read = (grouping: string) =>
       call<Costs>(session, 'GET', `/v1/costs?${new URLSearchParams({ by: grouping, since }).toString()}`);
-    Promise.all([read(by), read('day')]).then(
-      ([grouped, days]) => {
-        if (isLeft) return;
-        setCosts({ grouped, days });
-        setProblem('');
-      },
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-    );
+    const readBoth = (): void =>
+      void Promise.all([read(by), read('day')]).then(
+        ([grouped, days]) => {
+          if (isLeft) return;
+          setCosts({ grouped, days });
+          setProblem('');
+        },
+        (error: unknown) => {
+          if (isLeft) return;
+          setProblem(error instanceof Error ? error.message : String(error));
+          retry = setTimeout(readBoth, retryMs);
+        },
+      );
+    readBoth();
     return () => {
       isLeft = true;
+      clearTimeout(retry);
     };
   }, [by, since]);
   return (
     <>
       <Title text="Spend" />
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="By" value={by} choices={groupings} onChange={setBy} />
-        <Choice label="Of the last" value={since} choices={periods} onChange={setSince} />
+        <Choice label="By" value={by} choices={groupings} onChange={(next) => ask({ by: next, since })} />
+        <Choice label="Of the last" value={since} choices={periods} onChange={(next) => ask({ by, since: next })} />
       </form>
       {problem !== '' && <p role="alert">{problem}</p>}
       {costs !== null && <Spent costs={costs.grouped} days={costs.days} />}
     </>
   );
 }
+
+const oneOf = (choices: readonly string[], text: string): string | undefined => choices.find((each) => each === text);
 
 function Spent({ costs, days }: { costs: Costs; days: Costs }) {
   const { total } = costs;
@@ -60,17 +74,21 @@ function Spent({ costs, days }: { costs: Costs; days: Costs }) {
         ]}
       />
       <DayChart days={days} />
-      <Table
-        caption={`Spend by ${costs.by}`}
-        columns={[costs.by, 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
-        rows={costs.items.map((line) => [
-          line.name === null ? line.key || 'without a tag' : `${line.key} ${line.name}`.trim(),
-          line.instances,
-          line.instanceHours.toFixed(2),
-          dollars(line.dollars),
-          dollars(line.dollarsPerHour),
-        ])}
-      />
+      {costs.items.length === 0 ? (
+        <p class="empty">No instance has run in this time.</p>
+      ) : (
+        <Table
+          caption={`Spend by ${costs.by}`}
+          columns={[costs.by, 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
+          rows={costs.items.map((line) => [
+            line.name === null ? line.key || 'without a tag' : `${line.key} ${line.name}`.trim(),
+            line.instances,
+            line.instanceHours.toFixed(2),
+            dollars(line.dollars),
+            dollars(line.dollarsPerHour),
+          ])}
+        />
+      )}
       {costs.priceSources.length > 0 && <p class="legend">Prices: {costs.priceSources.join('; ')}</p>}
     </>
   );
