@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook
+from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook, schedules
 from ropewalk.cli.run import run
 
 #: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
@@ -19,7 +19,7 @@ _IN_PYTHON: Mapping[str, str] = {
     "cluster events": "`ropewalk cluster get` shows the newest events",
     "cluster exec": "",
     "batch events": "ropewalk.batch.events() in Python",
-    "batch schedule": "ropewalk.batch.create_schedule() and its like in Python",
+    "batch schedule create": "ropewalk.batch.create_schedule() in Python",
     "env create": "ropewalk.create_software_environment() in Python",
     "env inspect": "ropewalk.get_software_info() in Python",
     "env logs": "`ropewalk cluster logs N --agents` shows them among the others",
@@ -61,20 +61,33 @@ def where(path: str) -> str:
 
 
 def _group(name: str, description: str, commands: Sequence[click.Command]) -> click.Group:
-    group = click.Group(name, help=description)
+    group = click.Group(name.rpartition(" ")[2], help=description)
     for command in commands:
         group.add_command(command)
     for path in _IN_PYTHON:
-        if path.startswith(f"{name} "):
+        if path.rpartition(" ")[0] == name:
             group.add_command(_elsewhere(path))
     return group
+
+
+class _ScheduleGroup(click.Group):
+    """Its options are those of `create`, which may be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_create = bool(args) and args[0].startswith("-") and args[0] != "--help"
+        return super().parse_args(ctx, ["create", *args] if is_create else args)
+
+
+def _schedule_group() -> click.Group:
+    group = _group("batch schedule", "Jobs that run again and again, by a cron expression.", schedules.COMMANDS)
+    return _ScheduleGroup("schedule", commands=group.commands, help=group.help)
 
 
 def create_program() -> click.Group:
     program = click.Group("ropewalk", help="Durable batch jobs and Dask clusters on your own VMs.")
     program = click.version_option(ropewalk.__version__, "--version", "-V", message="%(version)s")(program)
     groups = [
-        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS, *job_actions.COMMANDS]),
+        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS, *job_actions.COMMANDS, _schedule_group()]),
         _group(
             "cluster",
             "Dask clusters: a scheduler and workers that run independently of your terminal.",
