@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 
 import type { InstanceActivities } from '../contracts/activities.ts';
-import type { Lifetime } from '../domain/cost/interval.ts';
+import type { DiskSizes, Lifetime } from '../domain/cost/interval.ts';
 import type { Owner } from '../domain/owner.ts';
 import type { Tokens } from '../platform/tokens.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -77,12 +77,12 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
         // Also with nothing to end: launches that got no instance have left what they were prepared with.
         await provider.terminate(input.owner, ids, signal);
         await provider.release?.(input.owner, signal);
-        return { ids, lifetimes: await lifetimesOf(provider, input.owner, ids) };
+        return { ids, lifetimes: await lifetimesOf(provider, input.owner, ids, input.diskGib) };
       });
     },
   };
 }
 
 /** Only for the account: a cloud that does not answer must not keep instances from counting as gone. */
-const lifetimesOf = async (provider: Provider, owner: Owner, ids: string[]): Promise<Lifetime[]> =>
-  (await provider.lifetimes?.(owner, ids).catch(() => [])) ?? [];
+const lifetimesOf = async (provider: Provider, owner: Owner, ids: string[], diskGib?: DiskSizes): Promise<Lifetime[]> =>
+  (await provider.lifetimes?.(owner, ids, diskGib).catch(() => [])) ?? [];

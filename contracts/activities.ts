@@ -1,5 +1,5 @@
 // What workflows ask of activities. The implementations are in activities/.
-import type { Lifetime } from '../domain/cost/interval.ts';
+import type { DiskSizes, Lifetime } from '../domain/cost/interval.ts';
 import type { LaunchOutcome } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
@@ -104,13 +104,20 @@ export interface InstancesInput {
   ids: string[];
 }
 
+export interface RemainsInput {
+  provider: string;
+  owner: Owner;
+  /** As the launches of this cluster ask for; absent where there is nothing to choose. */
+  diskGib?: DiskSizes;
+}
+
 export interface InstanceActivities {
   launchInstances(input: LaunchInput): Promise<LaunchOutcome>;
   inspectInstances(input: InstancesInput): Promise<ProviderSightings>;
   /** Of those whose times the provider knows. */
   terminateInstances(input: InstancesInput): Promise<{ lifetimes: Lifetime[] }>;
   /** Ends whatever still carries the owner's tags: the last look before a cluster is called over. */
-  terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[]; lifetimes: Lifetime[] }>;
+  terminateRemains(input: RemainsInput): Promise<{ ids: string[]; lifetimes: Lifetime[] }>;
 }
 
 export type SweepListing = Pick<SweepObservation, 'instances' | 'resources'> & {

@@ -3,7 +3,7 @@
 import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { RolePlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
-import type { InstancePrice, Lifetime } from '../domain/cost/interval.ts';
+import type { DiskSizes, InstancePrice, Lifetime } from '../domain/cost/interval.ts';
 import type { CloudResource } from '../domain/cloud-resource.ts';
 import type { Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
@@ -103,9 +103,9 @@ export interface Provider {
   describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
   /**
    * When each of `ids` was launched and ended, by the cloud's own clock, for those that have ended and that it still shows.
-   * Absent where instances cost nothing.
+   * `diskGib` prices the disks of instances that no launch has returned. Absent where instances cost nothing.
    */
-  lifetimes?(owner: Owner, ids: string[]): Promise<Lifetime[]>;
+  lifetimes?(owner: Owner, ids: string[], diskGib?: DiskSizes): Promise<Lifetime[]>;
   /** Every instance tagged with this deployment that is not gone. Never an instance of another deployment or without tags. */
   list(deploymentId: string): Promise<ObservedInstance[]>;
   /** Idempotent; unknown ids are no error. Resolves when every instance of `ids`, and everything it started, is gone. */

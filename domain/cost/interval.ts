@@ -25,7 +25,13 @@ export interface CostInterval extends InstancePrice {
   tags?: Readonly<Record<string, string>>;
 }
 
-/** What a cloud says of an instance that has ended: its own times, by which it bills. */
+/** Of each instance, in GiB. */
+export interface DiskSizes {
+  head: number;
+  worker: number;
+}
+
+/** What a cloud says of an instance that has ended, or is ending: its own times, by which it bills. */
 export interface Lifetime {
   id: string;
   role: 'head' | 'worker';
@@ -34,7 +40,8 @@ export interface Lifetime {
   market: Market;
   price: InstancePrice;
   launchedAtMs: number;
-  endedAtMs: number;
+  /** Null where the cloud names no time, as EC2 of a spot instance that it took back. */
+  endedAtMs: number | null;
 }
 
 /** A provider that names no price: the instance counts as free, and its source says that the price is unknown. */

@@ -16,16 +16,21 @@ export function closeInterval(
   lifetime: Lifetime | undefined,
   nowMs: number,
 ): void {
-  // Of an interrupted spot instance, EC2 gives no time.
-  const interval = intervalOf(instance, Math.min(nowMs, instance.agent?.terminatesAtMs ?? nowMs));
-  close(state, lifetime === undefined ? interval : { ...interval, ...timesOf(lifetime) }, nowMs);
+  // The time that was announced to an interrupted spot instance.
+  const toMs = Math.min(nowMs, instance.agent?.terminatesAtMs ?? nowMs);
+  const times = lifetime === undefined ? {} : timesOf(lifetime, toMs);
+  close(state, { ...intervalOf(instance, toMs), ...times }, nowMs);
 }
 
-/** Instances that no launch had returned: they were launched, and cost money. */
-export function addUnknown(state: ClusterState, lifetimes: readonly Lifetime[]): void {
-  for (const lifetime of lifetimes) {
+/**
+ * Instances that no launch had returned: they were launched, and cost money. Those that were terminated a moment ago may still be
+ * listed: they have an entry, with the price at their launch.
+ */
+export function addUnknown(state: ClusterState, lifetimes: readonly Lifetime[], nowMs: number): void {
+  const known = new Set(state.costs.map(({ instance }) => instance));
+  for (const lifetime of lifetimes.filter(({ id }) => !known.has(id))) {
     const { id, role, type, zone, market, price } = lifetime;
-    close(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime) }, lifetime.endedAtMs);
+    close(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime, nowMs) }, nowMs);
   }
 }
 
@@ -42,7 +47,9 @@ export const spendingPerHour = ({ instances }: ClusterState): number =>
 
 /** An ended instance's entry leaves the state once it is written: its amount stays. */
 function close(state: ClusterState, entry: CostInterval, nowMs: number): void {
-  state.endedMicros = (state.endedMicros ?? 0) + totalCost([entry], Math.max(nowMs, entry.toMs ?? nowMs));
+  // Its first minute counts from the moment after its launch.
+  const untilMs = Math.max(nowMs, entry.toMs ?? nowMs, entry.fromMs + 1);
+  state.endedMicros = (state.endedMicros ?? 0) + totalCost([entry], untilMs);
   put(state, entry);
 }
 
@@ -63,9 +70,9 @@ export function mergeEntries(held: readonly CostInterval[], written: readonly Co
 
 const keyOf = ({ instance, toMs }: CostInterval): string => `${instance} ${toMs ?? 'open'}`;
 
-const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime) => ({
+const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime, otherwiseMs: number) => ({
   fromMs: launchedAtMs,
-  toMs: Math.max(launchedAtMs, endedAtMs),
+  toMs: Math.max(launchedAtMs, endedAtMs ?? otherwiseMs),
 });
 
 const intervalOf = (instance: ClusterInstance, toMs: number | null): CostInterval => ({

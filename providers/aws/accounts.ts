@@ -34,7 +34,7 @@ export function byWorkspace(
       const here = await of(owner).describe(owner, ids);
       return of(owner) === own ? here : [...here, ...(await own.describe(owner, []))];
     },
-    lifetimes: async (owner, ids) => (await of(owner).lifetimes?.(owner, ids)) ?? [],
+    lifetimes: async (owner, ids, diskGib) => (await of(owner).lifetimes?.(owner, ids, diskGib)) ?? [],
     list: async (deploymentId) =>
       (await Promise.all(all.map((each) => listed(each.list(deploymentId), revoked)))).flat(),
     async terminate(owner, ids, signal) {

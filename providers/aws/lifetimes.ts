@@ -1,32 +1,36 @@
 // When instances began and ended, as EC2 says and bills: from LaunchTime to the time in StateTransitionReason.
 import type { Instance } from '@aws-sdk/client-ec2';
 
-import type { Lifetime } from '../../domain/cost/interval.ts';
+import type { DiskSizes, Lifetime } from '../../domain/cost/interval.ts';
 import type { AwsClients } from './clients.ts';
 import { describeInstancesByIds } from './describe.ts';
 import { pricesOf } from './prices.ts';
 import { tagKeys, type AwsSettings } from './settings.ts';
 
-/** Of those that EC2 still shows and has a time for: it forgets an ended instance after about an hour. */
+/** Of those that EC2 still shows: it forgets an ended instance after about an hour. Its answer has no size of disks. */
 export async function readLifetimes(
   clients: AwsClients,
   settings: Pick<AwsSettings, 'region' | 'assignPublicIps' | 'workerSubnets'>,
   ids: string[],
+  diskGib: DiskSizes = { head: 0, worker: 0 },
 ): Promise<Lifetime[]> {
-  const found = (await describeInstancesByIds(clients, ids)).flatMap(endedOf);
-  const price = await pricesOf(clients, settings, found);
-  // Disks are priced at the launch, which knows their size.
-  return found.map(({ diskGib, ...one }) => ({ ...one, price: price({ ...one, diskGib }) }));
+  const found = (await describeInstancesByIds(clients, ids)).flatMap(lifetimeOf);
+  const price = await pricesOf(
+    clients,
+    settings,
+    found.map((one) => ({ ...one, diskGib: 0 })),
+  );
+  return found.map((one) => ({ ...one, price: price({ ...one, diskGib: diskGib[one.role] }) }));
 }
 
-function endedOf(instance: Instance): (Omit<Lifetime, 'price'> & { diskGib: number })[] {
+function lifetimeOf(instance: Instance): Omit<Lifetime, 'price'>[] {
   const { InstanceId: id, LaunchTime, InstanceType: type = '', Placement, InstanceLifecycle, Tags = [] } = instance;
-  const endedAtMs = endedAt(instance.StateTransitionReason ?? '');
-  if (id === undefined || LaunchTime === undefined || endedAtMs === null) return [];
+  if (id === undefined || LaunchTime === undefined) return [];
   const role = Tags.some(({ Key, Value }) => Key === tagKeys.role && Value === 'head') ? 'head' : 'worker';
   const market = InstanceLifecycle === 'spot' ? 'spot' : 'on-demand';
   const zone = Placement?.AvailabilityZone ?? '';
-  return [{ id, role, type, zone, market, launchedAtMs: LaunchTime.getTime(), endedAtMs, diskGib: 0 }];
+  const endedAtMs = endedAt(instance.StateTransitionReason ?? '');
+  return [{ id, role, type, zone, market, launchedAtMs: LaunchTime.getTime(), endedAtMs }];
 }
 
 /** `User initiated (2026-11-22 17:40:21 GMT)`; null for a reason without a time. */

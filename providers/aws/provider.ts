@@ -36,7 +36,7 @@ export function createAwsProvider({
     offers: () => awsOffers(clients, settings),
     launch: (request) => launchInstances(clients, settings, request, unseenMs),
     describe: (owner, ids) => describeOwned(clients, owner, ids),
-    lifetimes: (_owner, ids) => readLifetimes(clients, settings, ids),
+    lifetimes: (_owner, ids, diskGib) => readLifetimes(clients, settings, ids, diskGib),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
     listResources: (deploymentId) => listResources(clients, deploymentId),

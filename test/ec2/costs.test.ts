@@ -2,6 +2,7 @@
 // answers of launches and of the database are lost, and the process that acts is killed. Equal to the second and to the cent.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { applyReport } from '../../domain/cluster/apply.ts';
 import { totalCost } from '../../domain/cost/amount.ts';
 import type { CostInterval } from '../../domain/cost/interval.ts';
 import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
@@ -13,6 +14,7 @@ import { viewCluster } from '../../views/cluster.ts';
 import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { addWorkspace } from '../store/fixtures.ts';
+import { eventually } from '../support/eventually.ts';
 import { createRandom } from '../support/random.ts';
 import { ec2 } from '../support/clouds.ts';
 import { createEc2Cluster } from './cluster.ts';
@@ -82,13 +84,40 @@ describe('the cost ledger', () => {
     const owner = { deploymentId: 'd_test', workspace: 'default', cluster: cluster.state.number };
     const ids = cluster.state.instances.map(({ id }) => id);
     await provider.terminate(owner, ids, AbortSignal.timeout(60_000));
-    const lifetimes = (await provider.lifetimes?.(owner, ids)) ?? [];
+    const atLaunch = cluster.state.costs.map(({ diskMicrosPerHour }) => diskMicrosPerHour);
+    const lifetimes = (await provider.lifetimes?.(owner, ids, { head: 30, worker: 30 })) ?? [];
     // As if its launches had never been applied.
     Object.assign(cluster.state, { instances: [], costs: [] });
-    addUnknown(cluster.state, lifetimes);
+    addUnknown(cluster.state, lifetimes, cluster.nowMs());
     expectEqual(cluster.state.costs, (await cloud.emulator.ledger()).entries);
     expect(cluster.state.costs.every(({ microsPerHour }) => microsPerHour > 0)).toBe(true);
     expect(cluster.state.costs.map(({ addressMicrosPerHour }) => addressMicrosPerHour)).toEqual([5_000, 5_000]);
+    expect(cluster.state.costs.map(({ diskMicrosPerHour }) => diskMicrosPerHour)).toEqual(atLaunch);
+  });
+
+  it('of an interrupted spot instance begins with its launch, and ends at the time that was announced', async () => {
+    const cluster = createEc2Cluster(cloud, { instances: 2, machines: { spotPolicy: 'spot' } });
+    await cluster.settle();
+    const worker = cluster.state.instances.find(({ role }) => role === 'worker');
+    if (worker === undefined) throw new Error('no worker');
+    cluster.register(worker);
+    const { id } = worker;
+    // Its launch was asked for long before it was carried out.
+    worker.stages.requestedAtMs -= 600_000;
+    const atMs = Math.ceil(cluster.nowMs() / 1_000) * 1_000 + 120_000;
+    const interruption = { kind: 'terminate' as const, at: new Date(atMs).toISOString() };
+    const said = { instance: id, bootId: `boot of ${id}`, kind: 'alive' as const, address: '10.0.0.1', interruption };
+    applyReport(cluster.state, said, cluster.nowMs());
+    await cloud.emulator.send({ op: 'interrupt', id, inMs: atMs - cluster.nowMs() });
+    await cluster.advance(121_000);
+    await eventually(async () => !(await cloud.emulator.ledger()).live.includes(id) || null);
+    await cluster.advance(600_000);
+    await cluster.settle();
+    const [launched] = (await cloud.emulator.ledger()).entries.filter((each) => each.id === id);
+    const entry = cluster.state.costs.find(({ instance }) => instance === id);
+    expect(Math.abs((entry?.fromMs ?? 0) - (launched?.atMs ?? 0))).toBeLessThan(1_000);
+    expect(entry?.toMs).toBe(atMs);
+    await cluster.stop();
   });
 
   /** As the workflow does: what the database took is forgotten only when its answer arrived, which may be lost. */

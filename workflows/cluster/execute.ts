@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type { InstanceActivities } from '../../contracts/activities.ts';
+import type { InstanceActivities, RemainsInput } from '../../contracts/activities.ts';
 import { applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import { applyHeard, applyInspection } from '../../domain/cluster/instance/inspect.ts';
 import { recordChanges } from '../../domain/cluster/changes.ts';
@@ -80,11 +80,11 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
   const owner = target(state, input);
   const remains = await instances(state).terminateRemains.executeWithOptions(
     { summary: 'terminate whatever still carries the tags of this cluster' },
-    [owner],
+    [{ ...owner, ...disksOf(state) }],
   );
   if (remains.ids.length > 0) log.warn('instances that no launch had returned were terminated', { ids: remains.ids });
   state.terminated += remains.ids.length;
-  addUnknown(state, remains.lifetimes);
+  addUnknown(state, remains.lifetimes, Date.now());
   state.endedAtMs = Date.now();
   recordChanges(state, state.endedAtMs);
   tagStatus(state);
@@ -98,6 +98,11 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
       },
     ],
   );
+}
+
+function disksOf({ settings: { machines } }: ClusterState): Pick<RemainsInput, 'diskGib'> {
+  if (machines === undefined) return {};
+  return { diskGib: { head: machines.headDiskGib ?? machines.diskGib, worker: machines.diskGib } };
 }
 
 /** The activity asks this workflow for its view: that of a thousand instances is too long for the history. */
