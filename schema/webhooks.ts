@@ -24,6 +24,11 @@ export const createWebhook = z.strictObject({
    * `mailto:` alone. Default: `email` for `mailto:`, else `standard`.
    */
   format: webhookFormat.optional(),
+  /** Only what is about this open job or cluster: `job/12`, `cluster/3`. */
+  object: z
+    .string()
+    .regex(/^(job|cluster)\/[1-9]\d{0,14}$/, 'must be job/NUMBER or cluster/NUMBER')
+    .optional(),
   description: z.string().max(200).default(''),
 });
 export type CreateWebhook = z.input<typeof createWebhook>;
@@ -36,6 +41,8 @@ export const webhook = z.object({
   /** Of its address: the rest may be secret, and is never shown. A mail address as it is. */
   origin: z.string(),
   events: z.array(z.string()),
+  /** The only job or cluster that it is about; null: everything in the workspace. */
+  object: z.string().nullable(),
   format: webhookFormat,
   description: z.string(),
   user: z.string(),

@@ -15,6 +15,8 @@ export interface Webhook {
   /** Origin of its address, for people. */
   origin: string;
   events: string[];
+  /** The only job or cluster that it is about, e.g. `job/12`; null: everything in the workspace. */
+  object: string | null;
   format: WebhookFormat;
   description: string;
   user: string;

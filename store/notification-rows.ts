@@ -2,6 +2,7 @@
 import {
   idleGpuNotification,
   idleNotification,
+  isAbout,
   isSubscribed,
   notificationOf,
   type NewNotification,
@@ -30,7 +31,7 @@ export async function insertNotification(db: Db, item: NewNotification, nowMs: n
     .where('disabled_at_ms', 'is', null)
     .execute();
   for (const webhook of webhooks.map(webhookOf)) {
-    if (!isSubscribed(webhook.events, type)) continue;
+    if (!isSubscribed(webhook.events, type) || !isAbout(webhook.object, object)) continue;
     await insertDelivery(db, { webhook: webhook.id, workspace, notification: row.id, object, nowMs });
   }
   return true;
@@ -129,13 +130,18 @@ export const notificationOfRow = (row: Omit<NotificationTable, 'id'> & { id: num
 
 export const webhookOf = (row: WebhookTable): Webhook => ({
   ...{ id: row.id, workspace: row.workspace, origin: row.origin, events: row.events.split(','), format: row.format },
-  ...{ description: row.description, user: row.user_name },
+  ...{ object: row.object, description: row.description, user: row.user_name },
   ...{ disabledAtMs: row.disabled_at_ms, createdAtMs: row.created_at_ms },
 });
 
 export const webhookRow = (webhook: Webhook): WebhookTable => ({
   ...{ id: webhook.id, workspace: webhook.workspace, origin: webhook.origin, events: webhook.events.join(',') },
-  ...{ format: webhook.format, description: storable(webhook.description), user_name: webhook.user },
+  ...{
+    object: webhook.object,
+    format: webhook.format,
+    description: storable(webhook.description),
+    user_name: webhook.user,
+  },
   ...{ disabled_at_ms: webhook.disabledAtMs, created_at_ms: webhook.createdAtMs },
 });
 

@@ -23,6 +23,8 @@ export interface WebhookTable {
   origin: string;
   /** With commas between them. */
   events: string;
+  /** Null: everything in the workspace. */
+  object: string | null;
   format: WebhookFormat;
   description: string;
   user_name: string;

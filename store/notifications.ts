@@ -1,5 +1,6 @@
 // Notifications, webhooks and deliveries.
-import { maxWebhooks } from '../domain/notifications/delivery.ts';
+import type { Problem } from '../domain/errors.ts';
+import { maxObjectWebhooks, maxWebhooks } from '../domain/notifications/delivery.ts';
 import type { Database } from './database.ts';
 import {
   deliveryOf,
@@ -35,7 +36,10 @@ export function createNotificationStore(database: Database): NotificationStore {
       database.write(async (db) => {
         if ((await lockWorkspace(db, engine, webhook.workspace)) === null)
           return { error: noWorkspace(webhook.workspace) };
-        if ((await webhooksOf(db, webhook.workspace)).length >= maxWebhooks) return { error: tooMany };
+        const isOfAll = webhook.object === null;
+        const alike = (await webhooksOf(db, webhook.workspace)).filter(({ object }) => (object === null) === isOfAll);
+        const max = isOfAll ? maxWebhooks : maxObjectWebhooks;
+        if (alike.length >= max) return { error: tooMany(max, isOfAll) };
         await db.insertInto('webhooks').values(webhookRow(webhook)).execute();
         return { ok: webhook };
       }),
@@ -206,8 +210,8 @@ async function webhooksOf(db: Db, workspace: string): Promise<Webhook[]> {
   return rows.map(webhookOf);
 }
 
-const tooMany = {
-  code: 'LIMIT_EXCEEDED' as const,
-  message: `This workspace has ${maxWebhooks} webhooks, which is the most.`,
-  hint: 'Delete one first.',
-};
+const tooMany = (max: number, isOfAll: boolean): Problem => ({
+  code: 'LIMIT_EXCEEDED',
+  message: `This workspace has ${max} webhooks${isOfAll ? '' : ' of single jobs and clusters'}, which is the most.`,
+  hint: isOfAll ? 'Delete one first.' : 'Delete those of ended jobs and clusters first: `ropewalk webhook list`.',
+});

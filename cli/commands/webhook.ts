@@ -1,11 +1,12 @@
 // `ropewalk webhook create | list | test | delete | deliveries`, and `ropewalk notifications`.
 import { Command, Option } from 'commander';
 
-import type { Delivery, Notification, Webhook } from '../../sdk/client.ts';
-import { collect, parseLimit } from '../arguments.ts';
+import type { Client, Delivery, Notification, Webhook } from '../../sdk/client.ts';
+import { collect, parseLimit, parseReference, type Reference } from '../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
 import { connect, withConnection, withFormat } from '../context.ts';
 import { exitCodes } from '../errors.ts';
+import { numberOfCluster, numberOfJob, referenceHelp } from '../references.ts';
 import { formatTable } from '../table.ts';
 import { formatTime } from '../times.ts';
 
@@ -15,6 +16,8 @@ interface CreateFlags extends Flags {
   event?: string[];
   as?: 'standard' | 'slack' | 'email';
   description?: string;
+  job?: Reference;
+  cluster?: Reference;
 }
 
 export function createWebhookCommand(context: CliContext, finish: Finish): Command {
@@ -23,15 +26,25 @@ export function createWebhookCommand(context: CliContext, finish: Finish): Comma
     .argument('<url>', 'HTTPS URL that gets a POST for each notification, or mailto:ada@example.com')
     .option('--event <type>', 'job.failed, job.*, cluster.ready, ... (repeatable; default: all)', collect)
     .addOption(new Option('--as <form>', 'form of the messages').choices(['standard', 'slack', 'email']))
-    .option('--description <text>', 'what it is for');
+    .option('--description <text>', 'what it is for')
+    .addOption(
+      new Option('--job <job>', `only what is about one job: ${referenceHelp('job')}`).argParser(parseReference),
+    )
+    .addOption(
+      new Option('--cluster <cluster>', `only what is about one cluster: ${referenceHelp('cluster')}`)
+        .argParser(parseReference)
+        .conflicts('job'),
+    );
   return withFormat(withConnection(command)).action(async (url: string, flags: CreateFlags) => {
     const client = await connect(context, flags);
     const { event, as: form, description } = flags;
+    const object = await objectOf(client, flags);
     const created = await client.webhooks.create({
       url,
       ...(event !== undefined && { events: event }),
       ...(form !== undefined && { format: form }),
       ...(description !== undefined && { description }),
+      ...(object !== null && { object }),
     });
     if (flags.format === 'json') context.output.json(created);
     else if (created.format === 'email') context.output.out(`Webhook ${created.id}`);
@@ -42,6 +55,11 @@ export function createWebhookCommand(context: CliContext, finish: Finish): Comma
   });
 }
 
+async function objectOf(client: Client, { job, cluster }: CreateFlags): Promise<string | null> {
+  if (job !== undefined) return `job/${await numberOfJob(client, job)}`;
+  return cluster === undefined ? null : `cluster/${await numberOfCluster(client, cluster)}`;
+}
+
 export function listWebhooksCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('list').description('List the webhooks of the workspace. Times are local.');
   return withFormat(withConnection(command)).action(async (flags: Flags) => {
@@ -49,7 +67,7 @@ export function listWebhooksCommand(context: CliContext, finish: Finish): Comman
     if (flags.format === 'json') context.output.json(all);
     else
       context.output.out(
-        formatTable(columns(['ID', 'To', 'Events', 'Form', 'By', 'Created', 'State']), all.map(rowOf)),
+        formatTable(columns(['ID', 'To', 'Events', 'About', 'Form', 'By', 'Created', 'State']), all.map(rowOf)),
       );
     finish(exitCodes.ok);
   });
@@ -57,8 +75,8 @@ export function listWebhooksCommand(context: CliContext, finish: Finish): Comman
 
 const columns = (titles: string[]) => titles.map((title) => ({ title, align: 'left' as const }));
 
-const rowOf = ({ id, origin, events, format, user, createdAt, disabledAt }: Webhook): string[] => [
-  ...[id, origin, events.join(','), format, user, formatTime(createdAt)],
+const rowOf = ({ id, origin, events, object, format, user, createdAt, disabledAt }: Webhook): string[] => [
+  ...[id, origin, events.join(','), object ?? 'all', format, user, formatTime(createdAt)],
   disabledAt === null ? 'enabled' : 'disabled by its receiver',
 ];
 

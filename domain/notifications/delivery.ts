@@ -8,8 +8,11 @@ const waitsMs = [
   5_000, 60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
 ];
 
-/** Of a workspace. */
+/** Of a workspace, for all that happens in it. */
 export const maxWebhooks = 20;
+
+/** Of a workspace, each for one job or cluster. */
+export const maxObjectWebhooks = 100;
 
 export type DeliveryOutcome =
   | { state: 'delivered' }

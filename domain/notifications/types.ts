@@ -50,6 +50,10 @@ export const eventPatterns: readonly string[] = [
 export const isSubscribed = (patterns: readonly string[], type: NotificationType): boolean =>
   patterns.some((each) => each === '*' || each === type || (each.endsWith('.*') && type.startsWith(each.slice(0, -1))));
 
+/** A webhook of one object gets what is about that object alone; the cluster of a job's instances has the job's number. */
+export const isAbout = (object: string | null, about: string): boolean =>
+  object === null || about === object || about === object.replace(/^job\//, 'cluster/');
+
 /** A job or cluster, as far as a notification of its state needs it. */
 export interface Subject {
   kind: 'job' | 'cluster';

@@ -12,17 +12,18 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { time, timeOrNull } from '../to-wire.ts';
 
-/** @throws RopewalkError VALIDATION for a URL that is not allowed, LIMIT_EXCEEDED */
+/** @throws RopewalkError VALIDATION for a URL that is not allowed or an object that has ended, NOT_FOUND for the object, LIMIT_EXCEEDED */
 export async function createWebhook(context: Context, body: CreateWebhookParsed): Promise<CreatedWebhook> {
   const { deps, actor } = context;
   requireScope(actor, 'admin');
   const { workspace, user } = actor;
-  const { url, events, description } = body;
+  const { url, events, description, object = null } = body;
+  if (object !== null) await requireOpen(context, object);
   const { origin, format } = receiverOf(body, deps);
   const id = randomId('wh');
   const secret = newWebhookSecret();
   await deps.vault.seal(webhookKey(workspace, id), Buffer.from(JSON.stringify({ url, secret })), { ttlMs: keptMs });
-  const item = { id, workspace, origin, events: [...new Set(events)], format, description, user };
+  const item = { id, workspace, origin, events: [...new Set(events)], object, format, description, user };
   const answer = await deps.store.notifications.addWebhook({ ...item, disabledAtMs: null, createdAtMs: deps.now() });
   if ('error' in answer) {
     await deps.vault.delete(webhookKey(workspace, id));
@@ -53,8 +54,27 @@ export async function testWebhook({ deps, actor }: Context, id: string): Promise
   return { delivery: await deps.store.notifications.addTest(webhook, deps.now()) };
 }
 
-const wireOf = ({ id, origin, events, format, description, user, disabledAtMs, createdAtMs }: Webhook): Wire => ({
-  ...{ id, origin, events, format, description, user },
+/** One that has ended is never heard of again. */
+async function requireOpen({ deps, actor }: Context, object: string): Promise<void> {
+  const [kind, number] = object.split('/');
+  const { views } = deps;
+  const place = [actor.workspace, Number(number)] as const;
+  const { record } = await (kind === 'job' ? views.jobRow(...place) : views.clusterRow(...place));
+  if (record.state === 'ended') throw hasEnded(object.replace('/', ' '));
+}
+
+const wireOf = ({
+  id,
+  origin,
+  events,
+  object,
+  format,
+  description,
+  user,
+  disabledAtMs,
+  createdAtMs,
+}: Webhook): Wire => ({
+  ...{ id, origin, events, object, format, description, user },
   createdAt: time(createdAtMs),
   disabledAt: timeOrNull(disabledAtMs),
 });
@@ -84,6 +104,14 @@ export const noWebhook = (id: string): RopewalkError =>
     code: 'NOT_FOUND',
     message: `There is no webhook ${id} in this workspace.`,
     hint: '`ropewalk webhook list` or GET /v1/webhooks lists the ones there are.',
+  });
+
+const hasEnded = (what: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'object',
+    message: `object: the ${what} has ended: nothing more will happen to it.`,
+    hint: '`ropewalk notifications` lists what happened to it.',
   });
 
 const formatRefused = new RopewalkError({

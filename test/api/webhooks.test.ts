@@ -33,6 +33,21 @@ async function open(more: Parameters<typeof createTestApi>[0] = { allowPrivateWe
 }
 
 describe('a webhook', () => {
+  it('of one job gets what is about that job alone, and cannot be made for one that has ended', async () => {
+    const { create, submit, end, deliver } = await open();
+    const { received, url } = await receiver();
+    const [mine, other] = [await submit({ name: 'mine' }), await submit({ name: 'other' })];
+    const made = await create({ url, object: `job/${mine}` });
+    expect(made).toMatchObject({ status: 201, body: { object: `job/${mine}` } });
+    await end(other, 'error');
+    await end(mine, 'done');
+    await deliver();
+    expect(received.map(({ body }) => JSON.parse(body).data.job)).toEqual([mine]);
+    for (const object of [`job/${mine}`, 'budget/all', `cluster/${other}x`])
+      expect(await create({ url, object })).toMatchObject({ status: 422, body: { error: { field: 'object' } } });
+    expect((await create({ url, object: 'job/424242' })).status).toBe(404);
+  });
+
   it('gets what happens to jobs, signed as the library of the specification verifies it', async () => {
     const { create, submit, end, deliver, deliveries } = await open();
     const { received, url } = await receiver();

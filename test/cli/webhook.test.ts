@@ -7,7 +7,15 @@ import { callCli } from './call-cli.ts';
 const id = `wh_${'a'.repeat(26)}`;
 const at = '2026-01-01T00:00:00.000Z';
 const webhook = {
-  ...{ id, origin: 'https://example.com', events: ['job.*'], format: 'standard', description: '', user: 'ada' },
+  ...{
+    id,
+    origin: 'https://example.com',
+    events: ['job.*'],
+    object: null,
+    format: 'standard',
+    description: '',
+    user: 'ada',
+  },
   ...{ createdAt: at, disabledAt: null },
 };
 
@@ -23,6 +31,16 @@ it('creates, and prints the secret once', async () => {
   expect([code, stdout]).toEqual([0, `Webhook ${id}\nSecret: whsec_abc\n`]);
   expect(request).toMatchObject({ method: 'POST', path: '/v1/webhooks' });
   expect(request?.body).toEqual({ url: 'https://example.com/x', events: ['job.*'], format: 'slack' });
+});
+
+it('subscribes a URL to one job or one cluster', async () => {
+  const words = ['webhook', 'create', 'https://example.com/x'];
+  const one = await run([...words, '--job', '12'], { ...webhook, object: 'job/12', secret: 'whsec_abc' });
+  expect(one.request?.body).toEqual({ url: 'https://example.com/x', object: 'job/12' });
+  const other = await run([...words, '--cluster', '3'], { ...webhook, object: 'cluster/3', secret: 'whsec_abc' });
+  expect(other.request?.body).toEqual({ url: 'https://example.com/x', object: 'cluster/3' });
+  expect((await run([...words, '--cluster', '3', '--job', '12'], webhook)).code).toBe(2);
+  expect((await run(['webhook', 'list'], { items: [{ ...webhook, object: 'job/12' }] })).stdout).toContain('job/12');
 });
 
 it('subscribes an e-mail address, which needs no secret', async () => {

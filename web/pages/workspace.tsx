@@ -85,9 +85,9 @@ export function WorkspacePage({ session }: { session: Session }) {
       <Section title="Webhooks" empty="No webhook." count={webhooks.items.length}>
         <Table
           caption="Webhooks"
-          columns={['To', 'Events', 'By', 'State']}
+          columns={['To', 'Events', 'About', 'By', 'State']}
           rows={webhooks.items.map((each) => [
-            ...[each.origin, each.events.join(' '), each.user],
+            ...[each.origin, each.events.join(' '), each.object ?? 'all', each.user],
             <State state={each.disabledAt === null ? 'enabled' : 'disabled'} />,
           ])}
         />

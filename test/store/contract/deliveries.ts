@@ -16,7 +16,14 @@ export function describeDeliveries(backend: Backend): void {
       const { slug: workspace } = await addWorkspace(store);
       const webhook = valueOf(
         await store.notifications.addWebhook({
-          ...{ id: unique('wh'), workspace, origin: 'https://example.com', events: ['*'], format: 'standard' as const },
+          ...{
+            id: unique('wh'),
+            workspace,
+            origin: 'https://example.com',
+            events: ['*'],
+            object: null,
+            format: 'standard' as const,
+          },
           ...{ description: '', user: 'ada', disabledAtMs: null, createdAtMs: startMs },
         }),
       );

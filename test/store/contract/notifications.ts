@@ -1,7 +1,7 @@
 // Notifications, and their deliveries to webhooks: in order of each object, by one process at a time.
 import { describe, expect, it } from 'vitest';
 
-import { maxWebhooks } from '../../../domain/notifications/delivery.ts';
+import { maxObjectWebhooks, maxWebhooks } from '../../../domain/notifications/delivery.ts';
 import type { NewNotification } from '../../../domain/notifications/types.ts';
 import type { Webhook } from '../../../store/notification-port.ts';
 import type { Store } from '../../../store/store.ts';
@@ -20,7 +20,7 @@ import {
 import { useStores } from './opened.ts';
 
 const aWebhook = (workspace: string, over: Partial<Webhook> = {}): Webhook => ({
-  ...{ id: unique('whk'), workspace, origin: 'https://example.com', events: ['*'], format: 'standard' },
+  ...{ id: unique('whk'), workspace, origin: 'https://example.com', events: ['*'], object: null, format: 'standard' },
   ...{ description: '', user: 'ada', disabledAtMs: null, createdAtMs: startMs, ...over },
 });
 
@@ -224,6 +224,31 @@ export function describeNotifications(backend: Backend): void {
       for (let count = 0; count < maxWebhooks; count += 1) await webhook(store, slug);
       expect(codeOf(await store.notifications.addWebhook(aWebhook(slug)))).toBe('LIMIT_EXCEEDED');
       expect(codeOf(await store.notifications.addWebhook(aWebhook('nowhere')))).toBe('NOT_FOUND');
+      const ofOne = { object: 'job/1' };
+      for (let count = 0; count < maxObjectWebhooks; count += 1) await webhook(store, slug, ofOne);
+      expect(codeOf(await store.notifications.addWebhook(aWebhook(slug, ofOne)))).toBe('LIMIT_EXCEEDED');
+    });
+
+    it('of one object get what is about it alone, and about the cluster of the job', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const ofJob = await webhook(store, slug, { object: 'job/7' });
+      const ofCluster = await webhook(store, slug, { object: 'cluster/8', events: ['cluster.*'] });
+      const add = (type: NewNotification['type'], object: string) =>
+        store.notifications.add(anItem(slug, { type, object }), startMs);
+      await add('job.finished', 'job/7');
+      await add('cluster.idle_gpu', 'cluster/7');
+      await add('job.finished', 'job/70');
+      await add('job.finished', 'job/8');
+      await add('budget.warning', 'budget/7');
+      await add('cluster.ready', 'cluster/8');
+      await add('approval.requested', 'cluster/8');
+      const got = async ({ id }: Webhook) => {
+        const all = await store.notifications.listDeliveries(slug, { webhook: id, before: null, limit: 99 });
+        return all.map(({ type, object }) => `${type} ${object}`).toReversed();
+      };
+      expect(await got(ofJob)).toEqual(['job.finished job/7', 'cluster.idle_gpu cluster/7']);
+      expect(await got(ofCluster)).toEqual(['cluster.ready cluster/8']);
     });
   });
 }
