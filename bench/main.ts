@@ -15,6 +15,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'a Dask cluster of 2 workers: request to first result, against the same by hand and LocalCluster',
     load: async () => (await import('./dask/bench.ts')).daskBench,
   },
+  adaptive: {
+    about: 'adaptive scaling of a Dask cluster: from load applied to target changed, against LocalCluster().adapt()',
+    load: async () => (await import('./dask/adaptive.ts')).adaptiveBench,
+  },
   tasks: {
     about:
       '10,000 and 100,000 no-op tasks (or --tasks N, in one job) through 1,000 simulated agents, against one activity per task',

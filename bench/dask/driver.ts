@@ -1,4 +1,4 @@
-// Speaks with driver.py, the Python program that uses the clusters of this bench.
+// Speaks with driver.py, the Python program that uses the clusters of the benches `dask` and `adaptive`.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,24 @@ export interface TlsPaths {
   key: string;
 }
 
+/** What is applied to a cluster that scales by its load, and after how long. */
+export interface Load {
+  tasks: number;
+  afterSeconds: number;
+}
+
+export interface AdaptiveOptions {
+  maximum: number;
+  interval: string;
+  targetDuration: string;
+  waitCount: number;
+}
+
 export interface Driver {
+  /** Applies the load, and keeps it until `unload`. */
+  load: (order: TlsPaths & Load & { address: string }) => Promise<{ applied: number }>;
+  unload: () => Promise<void>;
+  localAdaptive: (order: Load & AdaptiveOptions) => Promise<{ applied: number; changed: number }>;
   connect: (order: TlsPaths & { address: string; workers: number }) => Promise<FirstResult>;
   local: (workers: number) => Promise<FirstResult & { asked: number }>;
   close: () => Promise<void>;
@@ -41,6 +58,12 @@ export function startDriver(python: string): Driver {
   return {
     connect: async (order) => times(await ask({ op: 'connect', ...order })),
     local: async (workers) => times(await ask({ op: 'local', workers })),
+    load: async (order) => ({ applied: (await ask({ op: 'load', ...order }))['applied'] ?? 0 }),
+    unload: async () => void (await ask({ op: 'unload' })),
+    localAdaptive: async (order) => {
+      const { applied = 0, changed = 0 } = await ask({ op: 'local_adaptive', ...order });
+      return { applied, changed };
+    },
     close: async () => {
       child.stdin.end();
       const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);

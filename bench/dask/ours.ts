@@ -42,7 +42,7 @@ export async function runOurs(input: OurInput): Promise<OurTimes> {
   try {
     const given = await cluster.credentials();
     const credentials = Date.now();
-    const paths = await write(input.directory, given);
+    const paths = await writeCredentials(input.directory, given);
     const times = await driver.connect({ ...paths, address: given.schedulerAddress, workers });
     const view = await eventually(
       async () => {
@@ -72,7 +72,10 @@ function stages({ instances }: Cluster): Pick<OurTimes, 'launched' | 'registered
   };
 }
 
-async function write(directory: string, given: Credentials): Promise<{ ca: string; certificate: string; key: string }> {
+export async function writeCredentials(
+  directory: string,
+  given: Credentials,
+): Promise<{ ca: string; certificate: string; key: string }> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(directory, name);
