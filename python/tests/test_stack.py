@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -160,6 +161,45 @@ def test_a_module_that_an_existing_cluster_lacks_is_explained(stack: Stack, tmp_
     kept = f"Cluster {cluster.number} keeps the environment that it was started with, which does not have the module only_here"
     # A function of the module fails on the scheduler already, which names the cause.
     assert done.stdout.count(f"ModuleNotFoundError(\"No module named 'only_here'. {kept}") == 2, done.stderr
+
+
+_ADAPTIVE = """
+import sys
+import time
+
+import ropewalk
+
+options = dict(word.split("=") for word in sys.argv[1:])
+cluster = ropewalk.Cluster(n_workers=[1, 2], package_sync=False, quiet=True, **options)
+client = cluster.get_client()
+client.submit(time.sleep, 0.1).result()
+print(cluster.number, flush=True)
+client.submit(time.sleep, 600).cancel()
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "option", "code"),
+    [(signal.SIGKILL, "keepalive=15 seconds", "NO_CLIENT"), (signal.SIGSTOP, "idle_timeout=30 seconds", "IDLE")],
+)
+def test_an_adaptive_cluster_goes_on_without_its_client_until_a_rule_ends_it(
+    stack: Stack, number: signal.Signals, option: str, code: str
+) -> None:
+    env = {**os.environ, "ROPEWALK_API_URL": stack["api_url"], "ROPEWALK_TOKEN": stack["token"]}
+    process = subprocess.Popen([sys.executable, "-c", _ADAPTIVE, option], env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        cluster = int(process.stdout.readline())
+        process.send_signal(number)
+        # The server hears of the scheduler after the signal too.
+        seen = eventually(lambda: (view := view_of(stack, cluster))["dask"] and view["dask"]["idleSince"] and view)
+        assert seen["status"] in ("ready", "scaling") and seen["dask"]["adaptive"]["maximum"] == 2
+        ended = has_ended(stack, cluster)
+        assert (ended["status"], ended["reason"]["code"]) == ("stopped", code)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_keepalives_reach_the_server(stack: Stack) -> None:
