@@ -61,6 +61,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'what 1,000 pages with an open stream (or --watchers N) cost the API: CPU and memory',
     load: async () => (await import('./watchers.ts')).watchersBench,
   },
+  neighbours: {
+    about: 'times of one workspace while another one sends what costs the API most, with and without: p50, p99, ratios',
+    load: async () => (await import('./neighbours.ts')).neighboursBench,
+  },
   denials: {
     about: 'whether the time of a refusal reveals what it must not',
     load: async () => (await import('./denials.ts')).denialsBench,

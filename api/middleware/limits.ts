@@ -25,7 +25,7 @@ export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
   return limit(c, next);
 };
 
-function bodyCallerOf(c: Context<AppEnv>): QuotaCaller | null {
+export function bodyCallerOf(c: Context<AppEnv>): QuotaCaller | null {
   const { actor, instance, launch } = c.var;
   if (actor !== undefined) return callerOf(actor);
   const agent = instance ?? launch;

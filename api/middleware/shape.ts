@@ -2,17 +2,20 @@
 import type { MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { shapeProblem } from '../../domain/requests/json-shape.ts';
-import { countedBodyBytes } from '../../domain/requests/limits.ts';
+import { shapeOf } from '../../domain/requests/json-shape.ts';
+import { countedBodyBytes, jsonPartBytes } from '../../domain/requests/limits.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { bodyBytes, isStreamed } from './body-bytes.ts';
+import { bodyCallerOf } from './limits.ts';
 
 /** After `limitBody`, which waits for room. A small body costs little, whatever it holds. */
 export const limitShape: MiddlewareHandler<AppEnv> = async (c, next) => {
   const bytes = bodyBytes(c.req);
   const isLarge = bytes === 'unknown' || (bytes !== null && bytes > countedBodyBytes);
   if (isLarge && !isStreamed(c.req) && /[/+]json\b/i.test(c.req.header('content-type') ?? '')) {
-    const problem = shapeProblem(await c.req.text());
+    const { problem, parts } = shapeOf(await c.req.text());
+    const caller = bodyCallerOf(c);
+    if (problem === null && caller !== null) c.var.deps.quotas.body(caller, parts * jsonPartBytes);
     if (problem !== null) {
       throw new RopewalkError({
         code: 'VALIDATION',

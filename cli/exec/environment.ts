@@ -84,7 +84,9 @@ async function missingHere(
   return pinned === undefined || found === pinned ? null : `${program} has distributed ${found}, the cluster ${pinned}`;
 }
 
-const versionOfDistributed = 'from importlib.metadata import version; print(version("distributed"))';
+/** Modules of the current directory are not the user's Python, and the command itself may import none of them. */
+const versionOfDistributed =
+  'import sys; sys.path = [each for each in sys.path if each]; from importlib.metadata import version; print(version("distributed"))';
 
 const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(program);
 

@@ -10,8 +10,17 @@ const closeList = 0x5d;
 const openMap = 0x7b;
 const closeMap = 0x7d;
 
-/** Why this text is not parsed, in words that follow "The request body"; null when nothing is wrong with its shape. */
-export function shapeProblem(text: string): string | null {
+/**
+ * Why this text is not parsed, in words that follow "The request body"; null when nothing is wrong with its shape. `parts`: lists and
+ * objects in it, of which each costs as much as many characters.
+ */
+export function shapeOf(text: string): { problem: string | null; parts: number } {
+  let parts = 0;
+  const problem = problemOf(text, () => (parts += 1));
+  return { problem, parts };
+}
+
+function problemOf(text: string, onPart: () => void): string | null {
   /** Commas of each open list or map, from the outermost. */
   const commas: number[] = [];
   const isMap: boolean[] = [];
@@ -25,6 +34,7 @@ export function shapeProblem(text: string): string | null {
       if (isMap[last] === true ? count >= maxJsonKeys : count >= maxJsonItems) return tooMany(isMap[last] === true);
     } else if (code === openList || code === openMap) {
       if (commas.length === maxJsonDepth) return `is nested deeper than ${maxJsonDepth} levels`;
+      onPart();
       commas.push(0);
       isMap.push(code === openMap);
     } else if (code === closeList || code === closeMap) {

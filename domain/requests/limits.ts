@@ -48,6 +48,11 @@ export const maxValueDepth = 32;
 export const maxJsonDepth = 40;
 /** Each key costs microseconds to check. No map of ours, variables of an environment included, has as many. */
 export const maxJsonKeys = 5_000;
+/**
+ * Bytes as which a list or an object of a counted body counts, besides its own: to parse and check one takes two microseconds, as some
+ * forty characters do. A million of them, as a job may have, are less than the burst.
+ */
+export const jsonPartBytes = 40;
 /** Tasks of a job are the longest list. */
 export const maxJsonItems = 1_000_000;
 /** Bounds of numbers that agents send: how many of anything exist, and how high anything is numbered. */

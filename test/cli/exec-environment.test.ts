@@ -1,6 +1,6 @@
 // Which Python a command of `cluster exec` runs with. The environment and the Pythons on the PATH are shell scripts that say
 // their names; test/integration/cli-exec.test.ts has real ones.
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -71,6 +71,22 @@ async function environment(cacheDir: string, requirements: readonly string[]): P
 }
 
 describe('the Python of cluster exec', () => {
+  it('imports nothing of the current directory when it is asked for its version of distributed', async () => {
+    const { env } = await standIn(({ path }) => ({
+      json: path.endsWith('/credentials') ? { ...credentials, environment: asked(pinned) } : aCluster(),
+    }));
+    await withDirectory(async (cwd) => {
+      await environment(join(cwd, 'home', 'cache'), pinned);
+      // importlib.metadata imports it.
+      await writeFile(join(cwd, 'csv.py'), "open('ran', 'w')\n");
+      const { stderr } = await runCli(['cluster', 'exec', '7', '--', 'python3', 'script.py'], {
+        ...{ cwd, env: { ...env, ROPEWALK_HOME: join(cwd, 'home'), PATH: process.env['PATH'] ?? '' } },
+      });
+      expect(stderr).toContain('note: python3 has ');
+      expect(await readdir(cwd)).not.toContain('ran');
+    });
+  });
+
   it("is the cluster's when the user's has no distributed, with one line on stderr", async () => {
     const { code, stdout, stderr } = await exec(['7', '--', 'python', 'script.py']);
     expect({ code, stdout }).toEqual({

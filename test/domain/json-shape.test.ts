@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { shapeProblem } from '../../domain/requests/json-shape.ts';
+import { shapeOf } from '../../domain/requests/json-shape.ts';
 import { maxJsonDepth, maxJsonItems, maxJsonKeys } from '../../domain/requests/limits.ts';
 
+const shapeProblem = (text: string) => shapeOf(text).problem;
 const nested = (open: string, close: string, depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 const keys = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`;
 const items = (count: number) => `[${'1,'.repeat(count - 1)}1]`;
@@ -25,6 +26,10 @@ describe('the shape of a JSON text', () => {
     const escaped = [`\\"${brackets}`, `${brackets}\\\\`, `"\\`, ','.repeat(maxJsonKeys * 2)];
     expect(shapeProblem(JSON.stringify({ a: brackets, [brackets]: escaped }))).toBeNull();
     expect(shapeProblem(JSON.stringify([...escaped, JSON.parse(nested('[', ']', maxJsonDepth))]))).not.toBeNull();
+  });
+
+  it('counts lists and objects', () => {
+    expect(shapeOf('{"a":[{},"[{",[[]]],"b":1}').parts).toBe(5);
   });
 
   it('is no problem of any value that is small', () => {

@@ -1,6 +1,7 @@
 // One caller cannot use up what is others': bytes, depth, requests, open answers.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import { jsonPartBytes } from '../../domain/requests/limits.ts';
 import { createTestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -86,6 +87,16 @@ describe('the shape of a request', () => {
       422,
       expect.stringMatching(/^The request body (is nested deeper|has an? (object|list) of more) than/),
     ]);
+  });
+
+  it('counts by what it holds, too: each set of variables costs more than its characters', async () => {
+    const api = await createTestApi();
+    const counted = vi.spyOn(api.deps.quotas, 'body');
+    const body = `{"command":["true"],"mapOver":{"variables":[${'{"A":""},'.repeat(40_000)}{"A":""}]}}`;
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+    expect((await api.call('POST', '/v1/plans/jobs', { headers, body })).status).toBe(200);
+    // Its own lists and objects are four.
+    expect(counted.mock.calls.map(([, bytes]) => bytes)).toEqual([body.length, 40_005 * jsonPartBytes]);
   });
 
   it('has at most 200 options', async () => {
