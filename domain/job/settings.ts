@@ -92,6 +92,8 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
   const { array, inputs, atOnce } = readTaskList(input, known);
   const headTasks = readHeadTasks(placementOf(input, known), array);
   const maxWorkers = workerLimit(input.maxWorkers ?? integer(known, 'max-workers', -1));
+  const retries = input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0;
+  const rules = retryRules(input.retryOnExit, known);
   return {
     name: input.name ?? headerName(known),
     command: describeCommand(input.command),
@@ -103,8 +105,8 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     ...(headTasks === undefined ? {} : { headTasks }),
     ...((input.waitForReadyCluster ?? flag(known, 'wait-for-ready-cluster')) === true ? { gang: true } : {}),
     ...readQueue(input, known),
-    retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
-    ...retryRules(input.retryOnExit, known),
+    retries,
+    ...rules,
     taskTimeoutMs: explicitOrHeader(input.taskTimeout, known.get('task-timeout'), (value) => taskLimit(value)),
     leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
     watchdogTimeoutMs:
@@ -116,9 +118,11 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     env: { ...headerEnv(header, 'env'), ...input.env },
     secretEnv: { ...headerEnv(header, 'secret-env'), ...input.secretEnv },
     files: readFileOptions(input, known),
-    warnings,
+    warnings: retries === 0 && Object.keys(rules).length > 0 ? [...warnings, noRetries] : warnings,
   };
 }
+
+const noRetries = 'retry-on-exit has no effect without retries: say how many, for example with retries 2.';
 
 function maxCostOf(explicit: number | undefined, known: KnownOptions): { maxCostMicros?: number } {
   if (explicit !== undefined) return { maxCostMicros: microsOf(explicit) };

@@ -257,10 +257,11 @@ describe('batch wait and batch cancel', () => {
   });
 
   it('cancels some tasks', async () => {
-    const { api, env } = await standIn(() => ({ status: 202, json: { tasks: { cancelled: 4, total: 10 } } }));
+    // None is cancelled yet when the request is answered.
+    const { api, env } = await standIn(() => ({ status: 202, json: { tasks: { cancelled: 0, total: 10 } } }));
     expect(await callCli(['batch', 'cancel', '12', '--task', '3,7-9'], { env })).toMatchObject({
       code: 0,
-      stdout: 'Job 12: 4 of 10 tasks cancelled\n',
+      stdout: 'Job 12: cancelling tasks 3,7-9\n',
     });
     const path = '/v1/jobs/12/tasks/cancel';
     expect(api.requests).toMatchObject([{ method: 'POST', path, body: { tasks: '3,7-9' } }]);

@@ -17,8 +17,10 @@ export function cancelCommand(context: CliContext, finish: Finish): Command {
     const client = await connect(context, flags);
     const number = await numberOfJob(client, reference);
     if (flags.task !== undefined) {
-      const { tasks } = await client.jobs.cancelTasks(number, flags.task);
-      context.output.out(`Job ${number}: ${tasks.cancelled} of ${tasks.total} tasks cancelled`);
+      await client.jobs.cancelTasks(number, flags.task);
+      // The job's workflow carries it out; running tasks end when their agents next report.
+      context.output.out(`Job ${number}: cancelling tasks ${flags.task}`);
+      context.output.err(`Those that have ended so: ropewalk batch status ${number} --state cancelled`);
       finish(exitCodes.ok);
       return;
     }

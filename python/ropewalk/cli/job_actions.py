@@ -25,8 +25,10 @@ def cancel(job: int | str, task: str | None, **connection: Any) -> None:
     api = connect(**connection)
     number = number_of_job(api, job)
     if task is not None:
-        counts = api.request("POST", f"/v1/jobs/{number}/tasks/cancel", {"tasks": task})["tasks"]
-        output.out(f"Job {number}: {counts['cancelled']} of {counts['total']} tasks cancelled")
+        api.request("POST", f"/v1/jobs/{number}/tasks/cancel", {"tasks": task})
+        # The job's workflow carries it out; running tasks end when their agents next report.
+        output.out(f"Job {number}: cancelling tasks {task}")
+        output.err(f"Those that have ended so: ropewalk batch status {number} --state cancelled")
         return
     answer = api.request("POST", f"/v1/jobs/{number}/cancel")
     if answer.get("endedAt") is not None:

@@ -60,6 +60,8 @@ describe('options of failures', () => {
       retryOn: { exitCodes: [[75, 75]], signals: false },
     });
     expect(() => resolve({ taskTimeout: '25 days' })).toThrow(/at most 24 days/);
+    expect(resolve({ retryOnExit: '1' }).warnings).toEqual([expect.stringContaining('no effect without retries')]);
+    expect(resolve({ retryOnExit: '1', retries: 1 }).warnings).toEqual([]);
     expect(() => resolve({}, '# COILED retry-on-exit no')).toThrow(/^Line 1 of the script: retryOnExit/);
   });
 });
