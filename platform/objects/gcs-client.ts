@@ -28,17 +28,23 @@ export interface GcsClientOptions {
   accessToken?: () => Promise<string>;
   /** Of the first pause; each further one is twice as long. */
   pauseMs?: number;
+  /** An attempt is given up when its answer has not begun after this time. */
+  answerWithinMs?: number;
 }
 
 const scope = 'https://www.googleapis.com/auth/devstorage.read_write';
 const maxAttempts = 5;
 const attemptTimeoutMs = 30_000;
+/** A server that hangs is an error after so many attempts: people and workflows wait for it. */
+const maxSilentAttempts = 3;
+/** An upload has more time before its answer begins: a second for each MB. */
+const uploadBytesPerMs = 1_000;
 /** Google's list of what may be repeated: https://docs.cloud.google.com/storage/docs/retry-strategy. */
 const temporary = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Makes no request. */
 export function createGcsClient(location: GcsLocation, options: GcsClientOptions = {}): GcsClient {
-  const { accessToken = defaultAccessToken(), pauseMs = 250 } = options;
+  const { accessToken = defaultAccessToken(), pauseMs = 250, answerWithinMs = 5_000 } = options;
   const base = (location.endpoint ?? 'https://storage.googleapis.com').replace(/\/$/, '');
   const attempt = async (
     { method, path, query = {}, headers = {} }: Omit<GcsRequest, 'body'>,
@@ -53,16 +59,20 @@ export function createGcsClient(location: GcsLocation, options: GcsClientOptions
       let isRepeat = false;
       for (let count = 1; ; count += 1) {
         try {
-          const signal = AbortSignal.timeout(attemptTimeoutMs);
-          const rest = request.body === undefined ? { signal } : { signal, body: Buffer.from(request.body) };
-          const response = await attempt(request, rest);
-          const body = new Uint8Array(await response.arrayBuffer());
+          const body = request.body === undefined ? {} : { body: Buffer.from(request.body) };
+          const beginsMs = answerWithinMs + (request.body?.byteLength ?? 0) / uploadBytesPerMs;
+          const whole = AbortSignal.timeout(attemptTimeoutMs);
+          const response = await begun(beginsMs, (silence) =>
+            attempt(request, { ...body, signal: AbortSignal.any([whole, silence]) }),
+          );
+          const content = new Uint8Array(await response.arrayBuffer());
           if (!temporary.has(response.status) || count === maxAttempts)
-            return { status: response.status, headers: response.headers, body, isRepeat };
+            return { status: response.status, headers: response.headers, body: content, isRepeat };
           // 429 says that nothing was done.
           isRepeat ||= response.status !== 429;
         } catch (error) {
-          if (!isBroken(error) || count === maxAttempts) throw gcsFailure(error, location);
+          const most = isSilence(error) ? maxSilentAttempts : maxAttempts;
+          if (!isBroken(error) || count >= most) throw gcsFailure(error, location);
           isRepeat = true;
         }
         await sleep(pauseMs * 2 ** (count - 1) + randomInt(pauseMs));
@@ -70,7 +80,9 @@ export function createGcsClient(location: GcsLocation, options: GcsClientOptions
     },
     async stream(request, body) {
       try {
-        return await attempt(request, body === undefined ? {} : streaming(body));
+        // How long an upload takes is the caller's matter.
+        if (body !== undefined) return await attempt(request, streaming(body));
+        return await begun(answerWithinMs, (silence) => attempt(request, { signal: silence }));
       } catch (error) {
         throw gcsFailure(error, location);
       }
@@ -94,9 +106,21 @@ function streaming(chunks: AsyncIterable<Uint8Array>): RequestInit & { duplex: '
   return { body, duplex: 'half' };
 }
 
+/** Aborts with a TimeoutError unless the answer begins in time. Its body may take longer. */
+async function begun(withinMs: number, send: (silence: AbortSignal) => Promise<Response>): Promise<Response> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new DOMException('no answer in time', 'TimeoutError')), withinMs);
+  try {
+    return await send(silence.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isSilence = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
+
 /** The connection or the wait for an answer broke, which fetch reports as a TypeError with a cause. */
-const isBroken = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'TimeoutError' || (error instanceof TypeError && 'cause' in error));
+const isBroken = (error: unknown): boolean => isSilence(error) || (error instanceof TypeError && 'cause' in error);
 
 function defaultAccessToken(): () => Promise<string> {
   // Without a project, which a bucket does not need, the library would run gcloud to ask for one.

@@ -86,10 +86,14 @@ export function createS3Objects(location: S3Location, client: S3Client = createS
   };
 }
 
-/** Without `credentials` the SDK's default chain applies: environment, profile, role of the host. */
+/**
+ * Without `credentials` the SDK's default chain applies: environment, profile, role of the host. `silenceMs`: an attempt during which no
+ * byte moves for so long is given up, so that a server that hangs is an error after three of them.
+ */
 export const createS3Client = (
   { region, endpoint, pathStyle }: S3Location,
   credentials?: { accessKeyId: string; secretAccessKey: string },
+  silenceMs = maxSilenceMs,
 ): S3Client =>
   new S3Client({
     ...(credentials === undefined ? {} : { credentials }),
@@ -97,9 +101,14 @@ export const createS3Client = (
     ...(endpoint === null ? {} : { endpoint }),
     forcePathStyle: pathStyle,
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      ...{ connectionTimeout: 3_000, socketTimeout: silenceMs },
+      ...{ requestTimeout: 30_000, throwOnRequestTimeout: true },
+    },
   });
 
+/** People and workflows wait for these requests. */
+const maxSilenceMs = 5_000;
 /** S3 returns no more keys in one answer. */
 const maxPage = 1_000;
 const maxConflicts = 5;
