@@ -29,10 +29,33 @@ export const createWebhook = z.strictObject({
     .string()
     .regex(/^(job|cluster)\/[1-9]\d{0,14}$/, 'must be job/NUMBER or cluster/NUMBER')
     .optional(),
+  /**
+   * Its receiver may approve and reject what needs an approval, with the rights of the token that makes this webhook (POST
+   * /v1/approval-answers/{webhook}). Of the form `standard` alone.
+   */
+  mayApprove: z.boolean().default(false),
   description: z.string().max(200).default(''),
 });
 export type CreateWebhook = z.input<typeof createWebhook>;
 export type CreateWebhookParsed = z.output<typeof createWebhook>;
+
+/** Headers of the Standard Webhooks specification. */
+export const signatureHeaders = z.object({
+  /** `id` of the request's `answer`. */
+  'webhook-id': z.string().max(100),
+  'webhook-timestamp': z.string().max(20),
+  /** By the secret of the webhook, over id, timestamp and body. */
+  'webhook-signature': z.string().max(1_000),
+});
+export type SignatureHeaders = z.output<typeof signatureHeaders>;
+
+export const approvalAnswer = z.strictObject({
+  /** Number of the job or cluster. */
+  number: z.number().int().min(1),
+  decision: z.enum(['approve', 'reject']),
+  comment: z.string().trim().min(1).max(500).optional(),
+});
+export type ApprovalAnswer = z.output<typeof approvalAnswer>;
 
 const time = z.iso.datetime();
 
@@ -43,6 +66,8 @@ export const webhook = z.object({
   events: z.array(z.string()),
   /** The only job or cluster that it is about; null: everything in the workspace. */
   object: z.string().nullable(),
+  /** Its receiver may answer requests for approval. */
+  mayApprove: z.boolean(),
   format: webhookFormat,
   description: z.string(),
   user: z.string(),

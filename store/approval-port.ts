@@ -24,10 +24,13 @@ export interface ApprovalStore {
     query: { states?: readonly ApprovalState[]; before: number | null; limit: number },
   ): Promise<Approval[]>;
   find(workspace: string, number: number): Promise<Approval | null>;
-  /** Admits it to the rest of the queue, or ends it. The same decision twice is one. */
+  /**
+   * Admits it to the rest of the queue, or ends it. The same decision twice is one; that of a webhook (its id) counts once, and only
+   * while the webhook may decide with the token of `by`.
+   */
   decide(
     workspace: string,
-    item: Decision & { number: number; by: By },
+    item: Decision & { number: number; by: By; webhook?: string },
     nowMs: number,
   ): Promise<Answer<DecidedApproval>>;
 }

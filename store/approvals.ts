@@ -1,10 +1,11 @@
 // Approvals before spend: the rule of each workspace, and the decisions.
-import { decideApproval, rejectedBy, type ApprovalRule } from '../domain/admission/approval.ts';
+import { decideApproval, rejectedBy, type Approval, type ApprovalRule } from '../domain/admission/approval.ts';
 import { waitReason } from '../domain/admission/queue.ts';
 import { spellDollars } from '../domain/budget/dollars.ts';
 import type { Problem } from '../domain/errors.ts';
 import { needsAdmin } from '../domain/people/authority.ts';
 import { peopleEvent } from '../domain/people/events.ts';
+import type { By } from '../domain/people/state.ts';
 import { spellDuration } from '../domain/units.ts';
 import type { ApprovalStore } from './approval-port.ts';
 import { approvalOf, findApproval, readRule, settleApproval } from './approval-rows.ts';
@@ -53,10 +54,11 @@ export function createApprovalStore(database: Database): ApprovalStore {
       return rows.map(approvalOf);
     },
     find: (workspace, number) => database.read((db) => findApproval(db, workspace, number)),
-    decide: (workspace, { number, by, approve, comment }, nowMs) =>
+    decide: (workspace, { number, by, approve, comment, webhook }, nowMs) =>
       database.write(async (db) => {
         if ((await lockWorkspace(db, engine, workspace)) === null) return { error: noWorkspace(workspace) };
         const caller = await callerOf(db, workspace, by);
+        if (webhook !== undefined && !(await mayAnswer(db, webhook, by))) return { error: mayAnswerNothing };
         const known = await findApproval(db, workspace, number);
         if (known === null) {
           return { error: needsAdmin(caller, nowMs) ?? noApproval(number) };
@@ -65,8 +67,10 @@ export function createApprovalStore(database: Database): ApprovalStore {
         const decision = decideApproval(known, { caller, rule, approve }, nowMs);
         if ('error' in decision) return decision;
         const admissionId = await admissionOf(db, known);
+        if (decision.ok === 'repeat' && webhook !== undefined) return { error: isDecided(known) };
         if (decision.ok === 'repeat') return { ok: { approval: known, admissionId } };
-        const decidedBy = by?.user ?? 'the operator';
+        const through = webhook === undefined ? '' : ` by webhook ${webhook}`;
+        const decidedBy = `${by?.user ?? 'the operator'}${through}`;
         const isMoved = approve
           ? await approveEntry(db, number)
           : await endWaiting(db, engine, {
@@ -76,12 +80,31 @@ export function createApprovalStore(database: Database): ApprovalStore {
         if (!isMoved)
           return { error: { code: 'CONFLICT', message: `The ${known.kind} ${number} has ended meanwhile.` } };
         if (approve) await settleApproval(db, { number, state: 'approved', by: decidedBy, comment, nowMs });
-        const text = `${known.kind} ${number} (${known.name}) of ${known.user}: ${known.why}`;
+        const text = `${known.kind} ${number} (${known.name}) of ${known.user}${through}: ${known.why}`;
         await insertEvent(db, workspace, peopleEvent(by, approve ? 'APPROVED' : 'REJECTED', text, nowMs));
         return { ok: { approval: (await findApproval(db, workspace, number)) ?? known, admissionId } };
       }),
   };
 }
+
+/** It exists, its receiver takes messages, and it was made with this token. */
+async function mayAnswer(db: Db, webhook: string, by: By): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select('id')
+    .where('id', '=', webhook)
+    .where('disabled_at_ms', 'is', null)
+    .where('approver_token', '=', by?.tokenId ?? '')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+const mayAnswerNothing: Problem = { code: 'FORBIDDEN', message: 'This webhook answers no request for approval.' };
+
+const isDecided = ({ kind, number, state }: Approval): Problem => ({
+  code: 'CONFLICT',
+  message: `The request of ${kind} ${number} is ${state}: an answer counts once.`,
+});
 
 const noApproval = (number: number): Problem => ({
   code: 'NOT_FOUND',

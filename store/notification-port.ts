@@ -17,6 +17,8 @@ export interface Webhook {
   events: string[];
   /** The only job or cluster that it is about, e.g. `job/12`; null: everything in the workspace. */
   object: string | null;
+  /** Id of the token of the admin who let it answer requests for approval: its answers are that token's. Null: it answers none. */
+  approverToken: string | null;
   format: WebhookFormat;
   description: string;
   user: string;
@@ -59,6 +61,8 @@ export interface NotificationStore {
   /** Oldest first. */
   listWebhooks(workspace: string): Promise<Webhook[]>;
   findWebhook(workspace: string, id: string): Promise<Webhook | null>;
+  /** Of any workspace: for a caller who is known by the webhook's signature alone. */
+  findAnyWebhook(id: string): Promise<Webhook | null>;
   /** With its deliveries. Null when there is none. */
   removeWebhook(workspace: string, id: string): Promise<Webhook | null>;
   /** To one webhook alone, whatever it wants. */

@@ -130,7 +130,7 @@ export const notificationOfRow = (row: Omit<NotificationTable, 'id'> & { id: num
 
 export const webhookOf = (row: WebhookTable): Webhook => ({
   ...{ id: row.id, workspace: row.workspace, origin: row.origin, events: row.events.split(','), format: row.format },
-  ...{ object: row.object, description: row.description, user: row.user_name },
+  ...{ object: row.object, approverToken: row.approver_token, description: row.description, user: row.user_name },
   ...{ disabledAtMs: row.disabled_at_ms, createdAtMs: row.created_at_ms },
 });
 
@@ -138,6 +138,7 @@ export const webhookRow = (webhook: Webhook): WebhookTable => ({
   ...{ id: webhook.id, workspace: webhook.workspace, origin: webhook.origin, events: webhook.events.join(',') },
   ...{
     object: webhook.object,
+    approver_token: webhook.approverToken,
     format: webhook.format,
     description: storable(webhook.description),
     user_name: webhook.user,

@@ -25,6 +25,8 @@ export interface WebhookTable {
   events: string;
   /** Null: everything in the workspace. */
   object: string | null;
+  /** Id of the token with which it decides; null: it decides nothing. */
+  approver_token: string | null;
   format: WebhookFormat;
   description: string;
   user_name: string;

@@ -48,6 +48,12 @@ export function createNotificationStore(database: Database): NotificationStore {
       const all = await database.read((db) => webhooksOf(db, workspace));
       return all.find((each) => each.id === id) ?? null;
     },
+    findAnyWebhook: async (id) => {
+      const row = await database.read((db) =>
+        db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst(),
+      );
+      return row === undefined ? null : webhookOf(row);
+    },
     removeWebhook: (workspace, id) =>
       database.write(async (db) => {
         const known = (await webhooksOf(db, workspace)).find((each) => each.id === id) ?? null;

@@ -1,8 +1,10 @@
 // Notifications and webhooks over HTTP.
 import { createRoute, z } from '@hono/zod-openapi';
 
+import { approvalState } from '../../schema/approvals.ts';
 import { pageQuery } from '../../schema/common.ts';
-import { deliveriesQuery, webhookParams } from '../../schema/webhooks.ts';
+import { approvalAnswer, deliveriesQuery, signatureHeaders, webhookParams } from '../../schema/webhooks.ts';
+import { answerApproval } from '../../services/webhooks/answer.ts';
 import { listDeliveries, listNotifications } from '../../services/webhooks/notifications.ts';
 import { createWebhook, deleteWebhook, listWebhooks, testWebhook } from '../../services/webhooks/webhooks.ts';
 import { contextOf, type App } from './app.ts';
@@ -46,6 +48,22 @@ export const webhookRoutes = {
     request: { params: webhookParams },
     responses: { 202: json(z.object({ delivery: z.number().int() }), 'The number of its delivery.'), ...problems },
   }),
+  answer: createRoute({
+    tags: common.tags,
+    method: 'post',
+    path: '/v1/approval-answers/{webhook}',
+    operationId: 'answerApproval',
+    summary: 'Approve or reject what a webhook was asked about; signed with the secret of the webhook, without a token',
+    request: {
+      params: webhookParams,
+      headers: signatureHeaders,
+      body: jsonBody(approvalAnswer.openapi('ApprovalAnswer')),
+    },
+    responses: {
+      200: json(z.object({ number: z.number().int(), state: approvalState }).openapi('AnsweredApproval'), 'Decided.'),
+      ...problems,
+    },
+  }),
   deliveries: createRoute({
     ...common,
     method: 'get',
@@ -77,6 +95,12 @@ export function mountWebhooks(app: App): void {
   app.openapi(webhookRoutes.test, async (c) =>
     c.json(await testWebhook(contextOf(c, c.var.actor), c.req.valid('param').webhook), 202),
   );
+  app.openapi(webhookRoutes.answer, async (c) => {
+    const { webhook } = c.req.valid('param');
+    const signed = { webhook, headers: c.req.valid('header'), raw: await c.req.text(), body: c.req.valid('json') };
+    const { number, state } = await answerApproval(c.var.deps, signed);
+    return c.json({ number, state }, 200);
+  });
   app.openapi(webhookRoutes.deliveries, async (c) =>
     c.json(await listDeliveries(contextOf(c, c.var.actor), c.req.valid('query')), 200),
   );

@@ -18,6 +18,7 @@ interface CreateFlags extends Flags {
   description?: string;
   job?: Reference;
   cluster?: Reference;
+  mayApprove?: boolean;
 }
 
 export function createWebhookCommand(context: CliContext, finish: Finish): Command {
@@ -27,6 +28,10 @@ export function createWebhookCommand(context: CliContext, finish: Finish): Comma
     .option('--event <type>', 'job.failed, job.*, cluster.ready, ... (repeatable; default: all)', collect)
     .addOption(new Option('--as <form>', 'form of the messages').choices(['standard', 'slack', 'email']))
     .option('--description <text>', 'what it is for')
+    .option(
+      '--may-approve',
+      'its receiver may approve and reject what needs an approval, as you, while your token is valid',
+    )
     .addOption(
       new Option('--job <job>', `only what is about one job: ${referenceHelp('job')}`).argParser(parseReference),
     )
@@ -45,6 +50,7 @@ export function createWebhookCommand(context: CliContext, finish: Finish): Comma
       ...(form !== undefined && { format: form }),
       ...(description !== undefined && { description }),
       ...(object !== null && { object }),
+      ...(flags.mayApprove === true && { mayApprove: true }),
     });
     if (flags.format === 'json') context.output.json(created);
     else if (created.format === 'email') context.output.out(`Webhook ${created.id}`);
@@ -75,8 +81,16 @@ export function listWebhooksCommand(context: CliContext, finish: Finish): Comman
 
 const columns = (titles: string[]) => titles.map((title) => ({ title, align: 'left' as const }));
 
-const rowOf = ({ id, origin, events, object, format, user, createdAt, disabledAt }: Webhook): string[] => [
-  ...[id, origin, events.join(','), object ?? 'all', format, user, formatTime(createdAt)],
+const rowOf = ({ id, origin, events, object, mayApprove, format, user, createdAt, disabledAt }: Webhook): string[] => [
+  ...[
+    id,
+    origin,
+    events.join(','),
+    object ?? 'all',
+    mayApprove ? `${format}, approves` : format,
+    user,
+    formatTime(createdAt),
+  ],
   disabledAt === null ? 'enabled' : 'disabled by its receiver',
 ];
 

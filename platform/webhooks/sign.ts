@@ -1,5 +1,5 @@
 // Signatures of webhooks, by the Standard Webhooks specification (standardwebhooks.com).
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const prefix = 'whsec_';
 
@@ -11,7 +11,35 @@ export function signedHeaders(
   { id, atMs, body }: { id: string; atMs: number; body: string },
 ): Record<string, string> {
   const timestamp = String(Math.floor(atMs / 1_000));
-  const key = Buffer.from(secret.slice(prefix.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const signature = hmac(secret, `${id}.${timestamp}.${body}`).toString('base64');
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
+
+/** Whether a message is signed with this secret, and no older or newer than the specification's libraries allow. */
+export function isSigned(
+  secret: string,
+  { id, timestamp, signature, body }: { id: string; timestamp: string; signature: string; body: string },
+  nowMs: number,
+): boolean {
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowMs - Number(timestamp) * 1_000) > toleranceMs) return false;
+  const expected = hmac(secret, `${id}.${timestamp}.${body}`);
+  return signature.split(' ', maxSignatures).some((each) => {
+    const given = Buffer.from(each.startsWith('v1,') ? each.slice('v1,'.length) : '', 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+/** The id that an answer to a request for approval must have: of this webhook, this request and its time limit, and no other. */
+export const approvalAnswerId = (
+  secret: string,
+  { workspace, number, expiresAtMs }: { workspace: string; number: number; expiresAtMs: number },
+): string => `apr_${hmac(secret, JSON.stringify(['approval', workspace, number, expiresAtMs])).toString('base64url')}`;
+
+const toleranceMs = 300_000;
+/** One, and another while a secret is replaced. */
+const maxSignatures = 4;
+
+const hmac = (secret: string, text: string): Buffer =>
+  createHmac('sha256', Buffer.from(secret.slice(prefix.length), 'base64'))
+    .update(text)
+    .digest();

@@ -14,6 +14,7 @@ import type {
   ListApprovals,
   PutApprovalRuleParsed,
 } from '../../schema/approvals.ts';
+import type { ApprovalStore } from '../../store/approval-port.ts';
 import { deleteSealed } from '../admission/start.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { positiveMs } from '../clusters/durations.ts';
@@ -63,11 +64,21 @@ export async function decideApproval(
   requireScope(actor, 'admin');
   const { workspace } = actor;
   const item = { number, approve, comment: comment ?? null, by: byOf(actor) };
+  return showApproval(await carryOutDecision(deps, workspace, item));
+}
+
+/** @throws RopewalkError as the store refuses it */
+export async function carryOutDecision(
+  deps: Pick<Context['deps'], 'store' | 'views' | 'starter' | 'vault' | 'now'>,
+  workspace: string,
+  item: Parameters<ApprovalStore['decide']>[1],
+): Promise<Approval> {
+  const { number, approve } = item;
   const { approval, admissionId } = orRefused(await deps.store.approvals.decide(workspace, item, deps.now()));
   deps.views.expire(number);
   if (approve) await deps.starter.begin(number);
   else await deleteSealed(deps.vault, { workspace, admissionId });
-  return showApproval(approval);
+  return approval;
 }
 
 const dollarsOrNull = (micros: number | null): number | null => (micros === null ? null : dollarsOf(micros));

@@ -10,6 +10,7 @@ import { signedHeaders } from '../../platform/webhooks/sign.ts';
 import type { DueDelivery } from '../../store/notification-port.ts';
 import type { CompletePorts } from '../ports.ts';
 import { time } from '../to-wire.ts';
+import { answerOf } from './answer-link.ts';
 
 export interface WebhookRounds {
   /** Begins what is due. Never rejects. */
@@ -20,7 +21,7 @@ export interface WebhookRounds {
 
 type Sending = Pick<
   CompletePorts,
-  'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks' | 'mailer'
+  'publicUrl' | 'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks' | 'mailer'
 >;
 
 export function createWebhookRounds(deps: Sending): WebhookRounds {
@@ -75,7 +76,7 @@ async function deliver(deps: Sending, delivery: DueDelivery): Promise<void> {
     sent =
       format === 'email'
         ? await sendMail(deps, delivery, address)
-        : await post(deps, { notification: delivery.notification, format }, address);
+        : await post(deps, { notification: delivery.notification, webhook, format }, address);
     // An attempt that the end of this process has cut counts for nothing: the claim ends by itself.
     if (stopping.aborted && sent.status === null) return;
   }
@@ -104,11 +105,20 @@ interface Address {
 type Sent = WebhookAnswer & { isFinal: boolean };
 
 async function post(
-  { now, stopping, allowPrivateWebhooks: allowPrivate }: Sending,
-  { format, notification }: Pick<DueDelivery, 'notification'> & { format: Exclude<WebhookFormat, 'email'> },
+  deps: Sending,
+  {
+    format,
+    notification,
+    webhook,
+  }: Omit<DueDelivery, 'id' | 'claimedUntilMs' | 'attempts'> & { format: Exclude<WebhookFormat, 'email'> },
   { url, secret }: Address,
 ): Promise<Sent> {
-  const body = bodyOf(format, notification, time(notification.atMs));
+  const { now, stopping, allowPrivateWebhooks: allowPrivate } = deps;
+  const asked = {
+    ...notification,
+    data: { ...notification.data, ...answerOf(deps, webhook, { notification, secret }) },
+  };
+  const body = bodyOf(format, asked, time(notification.atMs));
   const headers = signedHeaders(secret, { id: `msg_${notification.id}`, atMs: now(), body });
   return { ...(await sendWebhook({ url, headers, body, allowPrivate, signal: stopping })), isFinal: false };
 }

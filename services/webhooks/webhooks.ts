@@ -17,14 +17,21 @@ export async function createWebhook(context: Context, body: CreateWebhookParsed)
   const { deps, actor } = context;
   requireScope(actor, 'admin');
   const { workspace, user } = actor;
-  const { url, events, description, object = null } = body;
+  const { url, events, description, mayApprove, object = null } = body;
   if (object !== null) await requireOpen(context, object);
   const { origin, format } = receiverOf(body, deps);
+  if (mayApprove && format !== 'standard') throw approverRefused;
   const id = randomId('wh');
   const secret = newWebhookSecret();
   await deps.vault.seal(webhookKey(workspace, id), Buffer.from(JSON.stringify({ url, secret })), { ttlMs: keptMs });
   const item = { id, workspace, origin, events: [...new Set(events)], object, format, description, user };
-  const answer = await deps.store.notifications.addWebhook({ ...item, disabledAtMs: null, createdAtMs: deps.now() });
+  const approverToken = mayApprove ? actor.tokenId : null;
+  const answer = await deps.store.notifications.addWebhook({
+    ...item,
+    approverToken,
+    disabledAtMs: null,
+    createdAtMs: deps.now(),
+  });
   if ('error' in answer) {
     await deps.vault.delete(webhookKey(workspace, id));
     throw new RopewalkError(answer.error);
@@ -68,6 +75,7 @@ const wireOf = ({
   origin,
   events,
   object,
+  approverToken,
   format,
   description,
   user,
@@ -75,6 +83,7 @@ const wireOf = ({
   createdAtMs,
 }: Webhook): Wire => ({
   ...{ id, origin, events, object, format, description, user },
+  mayApprove: approverToken !== null,
   createdAt: time(createdAtMs),
   disabledAt: timeOrNull(disabledAtMs),
 });
@@ -118,6 +127,13 @@ const formatRefused = new RopewalkError({
   code: 'VALIDATION',
   field: 'format',
   message: 'format: email is the form of mailto: addresses, and of no other.',
+});
+
+const approverRefused = new RopewalkError({
+  code: 'VALIDATION',
+  field: 'mayApprove',
+  message:
+    'mayApprove: only a receiver of the form standard can answer a request: the others get no secret or no message to answer.',
 });
 
 const addressRefused = new RopewalkError({

@@ -29,6 +29,7 @@ export async function notifications(db: Db, engine: Engine): Promise<void> {
     .addColumn('origin', 'text', (column) => column.notNull())
     .addColumn('events', 'text', (column) => column.notNull())
     .addColumn('object', 'text')
+    .addColumn('approver_token', 'text')
     .addColumn('format', 'text', (column) => column.notNull())
     .addColumn('description', 'text', (column) => column.notNull())
     .addColumn('user_name', 'text', (column) => column.notNull())

@@ -31,8 +31,19 @@ export const cloudApi = (
     hasGpuDriver = false,
     web = null,
     ingressPolicy = 'any',
-  }: { hasGpuDriver?: boolean; web?: WebBundle | null; ingressPolicy?: IngressPolicy } = {},
+    allowPrivateWebhooks = false,
+  }: {
+    allowPrivateWebhooks?: boolean;
+    hasGpuDriver?: boolean;
+    web?: WebBundle | null;
+    ingressPolicy?: IngressPolicy;
+  } = {},
 ) => {
   const [cloud, host] = [testCloud({ places: [{ ...aws, hasGpuDriver }] }), testHost()];
-  return createTestApi({ web, ingressPolicy, providers: preferred === 'aws' ? [cloud, host] : [host, cloud] });
+  return createTestApi({
+    web,
+    ingressPolicy,
+    allowPrivateWebhooks,
+    providers: preferred === 'aws' ? [cloud, host] : [host, cloud],
+  });
 };

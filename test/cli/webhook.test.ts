@@ -12,6 +12,7 @@ const webhook = {
     origin: 'https://example.com',
     events: ['job.*'],
     object: null,
+    mayApprove: false,
     format: 'standard',
     description: '',
     user: 'ada',
@@ -41,6 +42,14 @@ it('subscribes a URL to one job or one cluster', async () => {
   expect(other.request?.body).toEqual({ url: 'https://example.com/x', object: 'cluster/3' });
   expect((await run([...words, '--cluster', '3', '--job', '12'], webhook)).code).toBe(2);
   expect((await run(['webhook', 'list'], { items: [{ ...webhook, object: 'job/12' }] })).stdout).toContain('job/12');
+});
+
+it('lets a receiver approve', async () => {
+  const words = ['webhook', 'create', 'https://example.com/x', '--may-approve'];
+  const { request } = await run(words, { ...webhook, mayApprove: true, secret: 'whsec_abc' });
+  expect(request?.body).toEqual({ url: 'https://example.com/x', mayApprove: true });
+  const listed = await run(['webhook', 'list'], { items: [{ ...webhook, mayApprove: true }] });
+  expect(listed.stdout).toContain('standard, approves');
 });
 
 it('subscribes an e-mail address, which needs no secret', async () => {

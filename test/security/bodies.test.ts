@@ -61,6 +61,7 @@ it.each([
   ['POST', '/login'],
   ['POST', '/v1/login/device'],
   ['POST', '/v1/login/device/token'],
+  ['POST', `/v1/approval-answers/wh_${'a'.repeat(26)}`],
   ['POST', '/v1/nothing'],
   ['GET', '/healthz'],
 ])('a body without a token has at most 4 KiB: %s %s', async (method, path) => {

@@ -13,6 +13,8 @@ export const openRoutes: Record<string, string> = {
   'POST /v1/login/oidc/token': 'The sealed code and the verifier of the page that began are the secret, for a minute.',
   'POST /v1/login/device':
     'The caller has not signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',
+  'POST /v1/approval-answers/{webhook}':
+    'The signature by the secret of the webhook says who asks; its id belongs to one request, and its time to five minutes.',
   'GET /v1/agent/program/{sha256}':
     'The agent, which is public, for instances that have nothing yet; by what is in it.',
   'POST /v1/login/device/token': 'The device code is the secret: 32 random bytes that only the device has.',

@@ -22,6 +22,7 @@ export function describeDeliveries(backend: Backend): void {
             origin: 'https://example.com',
             events: ['*'],
             object: null,
+            approverToken: null,
             format: 'standard' as const,
           },
           ...{ description: '', user: 'ada', disabledAtMs: null, createdAtMs: startMs },

@@ -20,7 +20,15 @@ import {
 import { useStores } from './opened.ts';
 
 const aWebhook = (workspace: string, over: Partial<Webhook> = {}): Webhook => ({
-  ...{ id: unique('whk'), workspace, origin: 'https://example.com', events: ['*'], object: null, format: 'standard' },
+  ...{
+    id: unique('whk'),
+    workspace,
+    origin: 'https://example.com',
+    events: ['*'],
+    object: null,
+    approverToken: null,
+    format: 'standard',
+  },
   ...{ description: '', user: 'ada', disabledAtMs: null, createdAtMs: startMs, ...over },
 });
 
