@@ -210,8 +210,8 @@ describe('an instance', () => {
 
   it('that builds for others gives up its claim when its archive is too large or cannot be sent', async () => {
     const tooLarge = await obtain([{ ...toBuild, maxBytes: 5 }]);
-    expect(tooLarge).toMatchObject({ said: ['too-large'], files: ['built'] });
+    expect(tooLarge).toMatchObject({ said: ['building', 'too-large'], files: ['built'] });
     const unsent = await obtain([toBuild]);
-    expect(unsent).toMatchObject({ said: ['failed'], files: ['built'], notes: [{ code: 'ENVIRONMENT_NOT_SHARED' }] });
+    expect(unsent).toMatchObject({ said: ['building', 'failed'], files: ['built'], notes: [{ code: 'ENVIRONMENT_NOT_SHARED' }] });
   });
 });
