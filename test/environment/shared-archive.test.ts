@@ -212,6 +212,10 @@ describe('an instance', () => {
     const tooLarge = await obtain([{ ...toBuild, maxBytes: 5 }]);
     expect(tooLarge).toMatchObject({ said: ['building', 'too-large'], files: ['built'] });
     const unsent = await obtain([toBuild]);
-    expect(unsent).toMatchObject({ said: ['building', 'failed'], files: ['built'], notes: [{ code: 'ENVIRONMENT_NOT_SHARED' }] });
+    expect(unsent).toMatchObject({
+      said: ['building', 'failed'],
+      files: ['built'],
+      notes: [{ code: 'ENVIRONMENT_NOT_SHARED' }],
+    });
   });
 });
