@@ -1,12 +1,10 @@
 // Which tasks of an ended job a retry runs.
-import type { Reason } from '../reason.ts';
-
 /** Code of a job that was cancelled because one that had to succeed first did not. */
 export const dependencyFailed = 'DEPENDENCY_FAILED';
 
 export interface EndedJob {
   status: string;
-  reason: Reason | null;
+  reason: { code: string } | null;
   tasks: { error: number; cancelled: number };
 }
 
@@ -18,9 +16,9 @@ export interface EndedJob {
 export function retriedStates(
   { status, reason, tasks }: EndedJob,
   asked: { cancelled?: boolean | undefined },
-): string[] {
+): ('error' | 'cancelled')[] {
   const endedByItself =
     (status === 'error' && reason !== null && reason.code !== 'TASKS_FAILED') || reason?.code === dependencyFailed;
   const cancelled = tasks.cancelled > 0 && (endedByItself || asked.cancelled === true);
-  return [...(tasks.error > 0 ? ['error'] : []), ...(cancelled ? ['cancelled'] : [])];
+  return [...(tasks.error > 0 ? ['error' as const] : []), ...(cancelled ? ['cancelled' as const] : [])];
 }

@@ -145,8 +145,8 @@ export const table: [prefix: string, row: Row][] = [
   ['cli/script-header.ts', { own: /^(cli\/|domain\/batch-header\.ts$)/, packages: /^node$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['web/build.ts', { own: /^$/, packages: /^(node|esbuild)$/ }],
-  // Runs in browsers.
-  ['web/', { own: /^web\//, ownTypes: /^schema\//, packages: /^(preact|uplot)$/ }],
+  // Runs in browsers; shares the rule of which tasks a retry runs.
+  ['web/', { own: /^(web\/|domain\/job\/retried-tasks\.ts$)/, ownTypes: /^schema\//, packages: /^(preact|uplot)$/ }],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
     'ops/',

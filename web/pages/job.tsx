@@ -1,6 +1,7 @@
 // One job: its progress, a cell for each task, its tasks, what it printed, and its end.
 import { useState } from 'preact/hooks';
 
+import { retriedStates } from '../../domain/job/retried-tasks.ts';
 import type { CreatedJob, Job } from '../../schema/jobs.ts';
 import { cost, span, time } from '../format.ts';
 import { ConfigurationSection, useConfiguration } from '../configuration.tsx';
@@ -34,10 +35,7 @@ export function JobPage({ session, number }: { session: Session; number: number 
       </>
     );
   }
-  const again =
-    job.status === 'error' && job.reason?.code !== 'TASKS_FAILED'
-      ? job.tasks.error + job.tasks.cancelled
-      : job.tasks.error;
+  const again = retriedStates(job, {}).reduce((sum, state) => sum + job.tasks[state], 0);
   const chooseTask = (index: number): void => {
     setFrom(index);
     document.getElementById('tasks')?.scrollIntoView();
