@@ -95,6 +95,8 @@ async function tryIn(
     if (code === 'DryRunOperation') return;
     // A zone may lack the type that is tried; launches then choose another.
     if (code === 'Unsupported') return;
+    // A new account has no quota for GPUs, and may need none. The check of quotas shows it.
+    if (code === 'VcpuLimitExceeded' && kind === 'gpu') return;
     throw new RopewalkError(
       {
         code: 'UNAVAILABLE',
@@ -118,7 +120,7 @@ function hintOf(code: string, message: string, { region }: AwsSettings, profile:
   if (code === 'VcpuLimitExceeded')
     return `Ask AWS for more: ropewalk setup aws --region ${region} --quotas --request 256`;
   if (/^InvalidAMI|^ParameterNotFound$/.test(code))
-    return 'Correct gpuImage in the settings, or name its public parameter (docs/aws.md).';
+    return 'Correct gpuImage in the settings, name its public parameter, or set it to null, which refuses GPUs (docs/aws.md).';
   if (code === 'OptInRequired') return 'Enable the region for this account, in its AWS console.';
   return 'docs/aws.md says what the settings name.';
 }

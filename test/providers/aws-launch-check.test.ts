@@ -37,6 +37,11 @@ describe('a trial launch', () => {
     );
     expect((await cloud.emulator.counts()).calls['RunInstances']).toBe(7);
     expect(await cloud.emulator.instances()).toEqual([]);
+    // A new account has no quota for GPUs. The fourth launch is the one with a GPU.
+    const code = 'VcpuLimitExceeded';
+    const fault = { action: 'RunInstances', nth: 4, times: 1, kind: 'error', code, status: 400 } as const;
+    await cloud.emulator.send({ op: 'fault', fault });
+    expect(await attempt({ gpuImage })).toContain('EC2 would launch');
   });
 
   it('finds subnets that are in other zones than the settings say, which a dry run does not', async () => {

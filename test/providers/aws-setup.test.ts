@@ -116,6 +116,7 @@ describe('the setup of an AWS account', () => {
     expect(file).toMatchObject({ region: 'us-east-1', instanceProfile: 'ropewalk-test', assignPublicIps: true });
     expect(file.subnets.map(({ zone }) => zone)).toEqual(['us-east-1a', 'us-east-1b', 'us-east-1c']);
     expect(file.node.arm64.sha256).toBe(hash);
+    expect(file.gpuImage).toMatch(/^\/aws\/service\/deeplearning\/ami\/.*nvidia-driver/);
     const role = { RoleName: 'ropewalk-test' };
     const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand(role));
     const inline = await iam.send(new GetRolePolicyCommand({ ...role, PolicyName: PolicyNames[0] }));

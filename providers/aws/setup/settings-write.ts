@@ -6,6 +6,9 @@ import { dirname } from 'node:path';
 import { type AwsFile, readAwsRegions } from '../settings-file.ts';
 import type { PreparedNetwork } from './apply-network.ts';
 
+/** AWS's public parameter of Ubuntu 24.04 with an NVIDIA driver; the control plane's policy lets it read it. */
+const driverImage = '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';
+
 /** The default region first; empty when there is no file. @throws Error when it is not valid. */
 export const regionsIn = (path: string): AwsFile[] => (existsSync(path) ? readAwsRegions(path).regions : []);
 
@@ -20,7 +23,7 @@ export async function addToSettings(
   for (const { region, subnets, groups } of prepared) {
     const kept = regions.get(region) ?? {
       assignPublicIps: true,
-      gpuImage: null,
+      gpuImage: driverImage,
       workerSubnets: null,
       workspaceProfiles: {},
       workspaceAccounts: {},
