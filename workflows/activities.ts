@@ -5,14 +5,14 @@ import type { RecordActivities, SpecActivities, TaskPageActivities } from '../co
 
 const cancellationType = ActivityCancellationType.WAIT_CANCELLATION_COMPLETED;
 
-/** Short, and retried for as long as it takes. */
+/** Short activities, retried without limit. */
 export const control = proxyActivities<RecordActivities & SpecActivities & TaskPageActivities>({
   startToCloseTimeout: '5s',
   cancellationType,
   retry: { initialInterval: '200ms', maximumInterval: '10s' },
 });
 
-/** For writes that a workflow repeats by itself: continuing as new waits for them. */
+/** Writes that the workflow repeats by itself; the timeout keeps them from delaying continue-as-new. */
 export const bounded = proxyActivities<RecordActivities & TaskPageActivities>({
   startToCloseTimeout: '5s',
   scheduleToCloseTimeout: '20s',

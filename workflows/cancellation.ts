@@ -1,5 +1,5 @@
-// Cancelling one of our workflows from the Temporal UI means what `stop` or `cancel` means: an orderly end, never a VM
-// left behind. The body runs where cancellation cannot reach it, and `onRequest` is called instead.
+// A cancellation from the Temporal UI has the effect of `stop` or `cancel`: an orderly end that leaves no VM behind. The body runs in a
+// non-cancellable scope, and a cancellation calls `onRequest` instead.
 import { CancellationScope } from '@temporalio/workflow';
 
 export async function onCancelRequest<T>(onRequest: () => void, body: () => Promise<T>): Promise<T> {

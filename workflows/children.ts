@@ -1,10 +1,10 @@
-// How a workflow starts another: abandoned, because continuing as new closes the parent's run, and never twice under one id.
+// Starts a workflow from a workflow: abandoned, because continue-as-new closes the parent's run, and at most once per id.
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 
 import type { WorkflowStart } from '../contracts/start.ts';
 
-/** Resolves when the child has started, also if it had started before. */
+/** Resolves when the child has started, also if it was started earlier. */
 export async function startAbandoned({ type, workflowId, input, options }: WorkflowStart): Promise<void> {
   try {
     const parentClosePolicy = ParentClosePolicy.ABANDON;

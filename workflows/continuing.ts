@@ -1,5 +1,5 @@
-// When a workflow continues as new: when Temporal suggests it, or sooner, while its history can be replayed within the time of
-// a workflow task. A worker that has been restarted, or has forgotten it, begins with a replay.
+// When a workflow continues as new: when Temporal suggests it, or earlier, so a replay of the history fits in the timeout of a workflow task. A
+// Temporal worker replays the history after a restart or an eviction from its cache.
 import { workflowInfo } from '@temporalio/workflow';
 
 import { isLongRun } from '../domain/run-length.ts';

@@ -1,5 +1,5 @@
-// Answers each item of a flush on its own: a handler that threw would fail the whole update, and one that threw anything
-// but an ApplicationFailure would stick the workflow.
+// Answers each item of a flush on its own. An ApplicationFailure from a handler would fail the whole update; any other error would fail the workflow
+// task again and again.
 import { log } from '@temporalio/workflow';
 
 import type { Flush, FlushAnswer, ItemAnswer } from '../contracts/flush.ts';

@@ -1,4 +1,4 @@
-// What the Temporal worker bundles: the workflow functions, whose names are their types.
+// The bundle of the Temporal worker: the names of the workflow functions are the workflow types.
 export { cluster } from './cluster/workflow.ts';
 export { job } from './job/workflow.ts';
 export { reconcile } from './reconcile/workflow.ts';

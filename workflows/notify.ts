@@ -1,7 +1,7 @@
 // Signals from one workflow to another.
 import { getExternalWorkflowHandle, log } from '@temporalio/workflow';
 
-/** Signals another workflow. One that has ended already is no error. */
+/** Signals another workflow. A workflow that has already ended is no error. */
 export async function notify(workflowId: string, signal: string, body: object): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).signal(signal, body);

@@ -1,5 +1,5 @@
-// What a workflow writes to the database while it runs, beside its loop: its view, and a cluster's usage. At most one write is
-// under way. A write that fails is repeated later, with what is true then.
+// Writes a workflow's view, and a cluster's usage, to the database beside the workflow's loop. At most one write is under way. A failed write is
+// repeated later with the state of that time.
 import { log } from '@temporalio/workflow';
 
 import type { Usage } from '../domain/cluster/usage-note.ts';
@@ -21,12 +21,12 @@ export interface RecordSource {
   shown: () => Shown;
   writeView: (version: number) => Promise<void>;
   usage?: { next: () => Usage | null; wasNoted: (usage: Usage) => void };
-  /** After each write, and after each that failed. */
+  /** Called after each write, successful or failed. */
   onEnd: () => void;
 }
 
 export interface RecordWriter {
-  /** Null while a write is under way, and while there is nothing to write. */
+  /** Null while a write is under way and while there is nothing to write. */
   nextWrite: () => Wake | null;
   beginIfDue: (nowMs: number) => void;
   isBusy: () => boolean;

@@ -1,11 +1,10 @@
-// Interceptors of the workflows for tracing; part of their bundle only when tracing is on. They hand the trace of who
-// started a workflow on to what it starts, and do nothing else: a header more, never a command, a promise or a yield, so
-// that a workflow replays the same with and without them (test/replay/tracing.test.ts). Temporal's own interceptors for
-// workflows do yield: with them, workflows that were started before tracing was turned on would no longer replay.
+// Workflow interceptors for tracing; part of the bundle only while tracing is on. They pass the trace of a workflow's starter to the workflows that
+// it starts, and do nothing else: they add a header, never a command, a promise or a yield. A workflow therefore replays the same with and without
+// them (test/replay/tracing.test.ts). Temporal's own workflow interceptors do yield: with them, workflows that were started before tracing was turned
+// on would no longer replay.
 //
-// A workspace starts its jobs and clusters from its loop, not from the update that admitted them. So the update's trace is
-// kept by admission and given to the child, which carries the admission in its memo. What is admitted in one flush is in
-// one trace, that of the flush's first request.
+// A workspace starts its jobs and clusters from its loop, not from the update that admitted them. The update's trace is therefore kept by admission
+// and passed to the child, which carries the admission in its memo. All admissions of one flush share one trace, that of the flush's first request.
 import type {
   Next,
   WorkflowInboundCallsInterceptor,
@@ -46,7 +45,7 @@ export function interceptors(): WorkflowInterceptors {
   return { inbound: [inbound], outbound: [outbound] };
 }
 
-/** As Temporal's own interceptors of clients and activities name it. */
+/** The header name of Temporal's own interceptors for clients and activities. */
 const traceHeader = '_tracer-data';
 const maxKept = 1_000;
 
@@ -64,7 +63,7 @@ function createAdmitted() {
   };
 }
 
-/** Of a flush of admissions; nothing for every other update. */
+/** The admission ids of a flush; empty for every other update. */
 function admissionsOf(flush: unknown): string[] {
   if (typeof flush !== 'object' || flush === null || !('items' in flush) || !Array.isArray(flush.items)) return [];
   return flush.items.flatMap((item: unknown) =>

@@ -1,14 +1,12 @@
-// An interceptor of every workflow, part of every bundle: it orders the jobs of an activation, so that a replay gives the
-// commands of the history. Temporal's SDK may give a workflow what happened and a new update in two activations, and give a
-// replay both in one, updates first or last. Commands then come in another order than in the history, and the workflow task
-// fails with "Update machine does not handle this event".
+// An interceptor of every workflow, part of every bundle: it orders the jobs of an activation, so a replay issues the commands in the order of the
+// history. Temporal's SDK may deliver an event and a new update in two activations, and deliver both in one activation during a replay, updates first
+// or last. The order of the commands then differs from the history, and the workflow task fails with "Update machine does not handle this event".
 // REMOVE when temporalio/sdk-rust issues 943 and 1146 are closed and released in the SDK.
 //
-// The order: all other jobs run until nothing can go on, then the updates run, in the same activation. A signal that comes
-// after an update stays after it: a server applies signals again in this way after a reset, and a cancellation must not
-// overtake the results that were reported before it. A replay is given all signals first, so the places of signals are
-// written to the history as markers. A run that continues as new waits for the updates that are held: the state that it
-// carries must contain their effects.
+// The order: all other jobs run until no condition can resolve, then the updates run, in the same activation. A signal that arrives after an update
+// stays after it: a server reapplies signals in this order after a reset, and a cancellation must not overtake results that were reported before it.
+// During a replay the SDK delivers all signals first, so the positions of signals are written to the history as markers. A run that continues as new
+// waits for the held updates, because the carried state must contain their effects.
 import { allHandlersFinished, CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type {
   WorkflowInterceptors,
@@ -28,7 +26,7 @@ export function interceptors(): WorkflowInterceptors {
     if (later.length === 0 || sooner.length === 0) return next(input);
     next({ ...input, activation: only(input.activation, sooner) });
     held += 1;
-    // A cancelled workflow answers updates as well.
+    // A cancelled workflow answers updates too.
     void CancellationScope.nonCancellable(async () => {
       await quiet();
       next({ ...input, activation: only(input.activation, later) });
@@ -53,8 +51,8 @@ function split(jobs: Jobs): { sooner: Jobs; later: Jobs } {
 }
 
 /**
- * The jobs in the order in which they first ran. `patched` is used as a marker here, one for each place, and not for
- * versions: no other command is in the history at once and known at the beginning of a replayed activation.
+ * Returns the jobs in the order in which they first ran. `patched` writes a marker here, one for each position, and is no version check: no other
+ * command is written to the history at once and known at the beginning of a replayed activation.
  */
 function inPlace(jobs: Jobs, historyLength: number): Jobs {
   const updates = jobs.filter(({ doUpdate }) => isThere(doUpdate));
@@ -83,10 +81,10 @@ const isThere = (value: unknown): boolean => value !== null && value !== undefin
 
 const only = (activation: Activation, jobs: Jobs): Activation => ({ ...activation, jobs });
 
-/** More waits in a row than any loop of ours has without a command between; each costs microseconds. */
+/** More consecutive waits than any of our loops has without a command between them; each round costs microseconds. */
 const rounds = 20;
 
-/** Until all that can go on has gone on: each round checks all conditions once. */
+/** Resolves when no condition can make progress: each round checks all conditions once. */
 async function quiet(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     let isNext = false;

@@ -1,9 +1,9 @@
-// A cluster in the Temporal UI.
+// Describes a cluster in the Temporal UI.
 import { endReason } from '../../domain/cluster/instance/transitions.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/status.ts';
 
-/** Markdown for the Temporal UI; it costs no history event. */
+/** Returns Markdown; setting it adds no history event. */
 export function describeCluster(state: ClusterState): string {
   const reason = state.stopRequested ?? state.alarm;
   const rows = state.instances

@@ -1,5 +1,5 @@
-// How a cluster's decisions become provider calls and signals, and what is learned from them. `carryOut` never rejects:
-// failures become input of the next plan.
+// Carries out a cluster's decisions by provider calls and signals, and applies the outcomes to its state. `carryOut` never rejects: failures become
+// input of the next plan.
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -44,7 +44,7 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
       return applyTerminated(state, decision.ids, Date.now(), lifetimes);
     }
     case 'drain':
-      // The head instance's agent hears of it through its orders.
+      // The head instance's agent receives drains in its orders.
       return;
     case 'inspect':
       return inspect(state, input, decision.ids);
@@ -66,7 +66,7 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
   }
 }
 
-/** A cluster of its own is described by its specification; a job describes its own. */
+/** A standalone cluster has a specification; the cluster of a job gets its settings from the job. */
 export async function loadSettings(input: ClusterInput): Promise<ClusterSettings> {
   const specRef = input.specRef ?? '';
   const settings = await control.loadCluster.executeWithOptions({ summary: 'read the cluster specification' }, [
@@ -75,7 +75,10 @@ export async function loadSettings(input: ClusterInput): Promise<ClusterSettings
   return { ...settings, name: input.name };
 }
 
-/** Ends what still carries the tags, then writes the final view until the database takes it: only what is gone is released. */
+/**
+ * Terminates every instance that still carries the cluster's tags, then writes the final view until the database accepts it. That order releases
+ * quota only after the instances have ended.
+ */
 export async function finish(state: ClusterState, input: ClusterInput): Promise<void> {
   const owner = target(state, input);
   const remains = await instances(state).terminateRemains.executeWithOptions(
@@ -105,7 +108,7 @@ function disksOf({ settings: { machines } }: ClusterState): Pick<RemainsInput, '
   return { diskGib: { head: machines.headDiskGib ?? machines.diskGib, worker: machines.diskGib } };
 }
 
-/** The activity asks this workflow for its view: that of a thousand instances is too long for the history. */
+/** The activity queries this workflow for its view, because the view of a thousand instances is too long for the history. */
 export async function writeView(state: ClusterState, version: number): Promise<void> {
   const { number, workspace } = state;
   const summary = `write view ${version} to the database: ${clusterStatus(state)}`;
@@ -116,7 +119,7 @@ export async function writeView(state: ClusterState, version: number): Promise<v
   forgetHistory(state.history, history);
 }
 
-/** Vault keys of what only this cluster needs. */
+/** Vault keys of the secrets that only this cluster uses. */
 function sealedRefs(state: ClusterState): string[] {
   const { dask } = state.settings;
   return dask === null ? [] : [dask.bundleRef, dask.caRef];
@@ -149,7 +152,7 @@ async function launch(
       ],
     );
   } catch (error) {
-    // Nothing is known of its outcome. It is carried out again, by the next run if this one is long enough.
+    // The outcome is unknown. The launch is repeated, by the next run if this one is about to continue as new.
     if (isOutOfTime(error)) return;
     outcome = { launched: [], failures: [refused(state, decision, error)] };
   }
@@ -159,7 +162,7 @@ async function launch(
 const placementOf = ({ placement }: Extract<Decision, { kind: 'launch' }>) =>
   placement === undefined ? {} : { placement };
 
-/** The only launches that reject are those whose request is wrong; the rest are retried under the same token. */
+/** A launch is rejected only when its request is wrong; all other failures are retried under the same token. */
 function refused(
   state: ClusterState,
   decision: Extract<Decision, { kind: 'launch' }>,
@@ -189,7 +192,7 @@ async function inspect(state: ClusterState, input: ClusterInput, ids: string[]):
   applyInspection(state, { ...sightings, ...heard }, Date.now());
 }
 
-/** While the database is unavailable nothing is known, and silence proves nothing. */
+/** While the database is unavailable, an instance's silence proves nothing. */
 async function readHeard({ number }: ClusterState, ids: string[]): Promise<HeardReport> {
   const summary = `read when ${plural(ids.length, 'instance')} spoke last`;
   try {
@@ -218,10 +221,10 @@ function target(
 const isOutOfTime = (error: unknown): boolean =>
   error instanceof ActivityFailure && (error.retryState === 'TIMEOUT' || error.cause instanceof TimeoutFailure);
 
-/** Provider calls run where the provider can act: for the local one, on the host that holds the processes. */
+/** Provider calls run on the task queue of the provider: for `local`, on the host of the processes. */
 const instances = (state: ClusterState) => proxyActivities<InstanceActivities>(optionsFor(state));
 
-/** A cloud may refuse for hours to say what became of a launch; a run that waited for it could not continue as new. */
+/** A cloud may leave the outcome of a launch unknown for hours; without this timeout the run could not continue as new. */
 const launcher = (state: ClusterState) =>
   proxyActivities<InstanceActivities>({ ...optionsFor(state), scheduleToCloseTimeout: '15m' });
 

@@ -1,4 +1,4 @@
-// One agent's report to its cluster, answered at once.
+// Answers one agent's report to its cluster.
 import { applyReport } from '../../domain/cluster/apply.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
@@ -24,7 +24,7 @@ export function report(state: ClusterState | null, item: ReportItem): ItemAnswer
       job: state.settings.job,
       headAddress: headAddress(state),
       stop: stop === null ? null : { code: stop.code, text: stop.text },
-      // Only the head instance's agent drains, and a long list in every answer of a flush would be too much for it.
+      // Only the head instance's agent drains; with the list in every answer, a flush's answer would become too long.
       orders: orders === null || role === 'head' ? orders : { ...orders, drain: [] },
     },
   };

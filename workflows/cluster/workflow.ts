@@ -1,5 +1,5 @@
-// A cluster: plans from what it knows, writes each decision's intent into its state, and carries it out in the background
-// while reports and signals go on arriving. `planCluster` decides; this loop only waits.
+// The workflow of a cluster. It plans from its state, writes each decision's intent into the state, and carries the decision out in the background
+// while reports and signals arrive. `planCluster` decides; this loop only waits.
 import {
   condition,
   continueAsNew,
@@ -66,7 +66,7 @@ const versionQuery = defineQuery<number>(clusterMessages.version);
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const createdAtMs = Date.now();
   let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
-  // What is asked before the specification has been read is done as soon as it has.
+  // Signals that arrive before the specification has been read are applied right after.
   const early: ((known: ClusterState) => void)[] = [];
   const changes = createChanges();
   const change = (how: (known: ClusterState) => void): void => {
@@ -75,7 +75,7 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
     changes.note();
   };
   setHandler(reportUpdate, (flush) => {
-    // Waking the loop for a sign of life would cost two events each time.
+    // Waking the loop for a report without changes would cost two events each time.
     if (flush.items.some(hasChanges)) changes.note();
     return answerEach(flush, (item) => report(state, item));
   });
@@ -124,7 +124,7 @@ function createChanges(): Changes {
   return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
-/** Plans and acts until everything is gone after a stop. */
+/** Plans and acts until a stop was requested and all instances have ended. */
 async function run(state: ClusterState, input: ClusterInput, changes: Changes): Promise<ClusterView> {
   const inFlight = new Set<Decision>();
   const writer = createRecordWriter({
@@ -135,7 +135,7 @@ async function run(state: ClusterState, input: ClusterInput, changes: Changes): 
     onEnd: () => changes.note(),
   });
   const isQuiet = (): boolean => inFlight.size === 0 && !writer.isBusy();
-  /** Until when a run that is to continue as new waits for what the next one can begin again. */
+  /** When a run that wants to continue as new stops waiting for decisions that the next run can repeat. */
   let waitsUntilMs: number | null = null;
   const canContinue = (nowMs: number): boolean =>
     isQuiet() ||

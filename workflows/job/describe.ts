@@ -1,8 +1,8 @@
-// A job in the Temporal UI.
+// Describes a job in the Temporal UI.
 import type { JobState } from '../../domain/job/state.ts';
 import { summarizeJob } from '../../domain/job/summary.ts';
 
-/** Markdown for the Temporal UI; it costs no history event. */
+/** Returns Markdown; setting it adds no history event. */
 export function describeJob(state: JobState): string {
   const { status, reason, tasks, counters } = summarizeJob(state);
   const lines = [

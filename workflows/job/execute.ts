@@ -26,7 +26,7 @@ export async function load(input: JobInput): Promise<{ state: JobState; bundleRe
   return { state: createJobState(job, { ...loaded.settings, name: input.name }), bundleRef: loaded.bundleRef };
 }
 
-/** The cluster shares the job's number and its admission; only this job ever starts it. */
+/** The cluster shares the job's number and its admission. Only this job starts it. */
 export async function startCluster(state: JobState, input: JobInput): Promise<void> {
   const { settings } = state;
   const { number, workspace, admissionId, user, deploymentId } = input;
@@ -54,19 +54,19 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
   await startAbandoned({ type: clusterType, workflowId: clusterWorkflowId(number), input: cluster, options });
 }
 
-/** Asks the cluster to inspect instances that were not heard of. */
+/** Asks the cluster to inspect silent instances. */
 export async function suspect(number: number, suspects: Suspect[]): Promise<void> {
   const signal: SuspectSignal = { instances: suspects };
   await notify(clusterWorkflowId(number), clusterMessages.suspect, signal);
 }
 
-/** Names the instances that this job needs no more. */
+/** Releases instances that this job no longer needs. */
 export async function releaseInstances(number: number, instances: string[]): Promise<void> {
   const signal: ReleaseInstancesSignal = { instances };
   await notify(clusterWorkflowId(number), clusterMessages.releaseInstances, signal);
 }
 
-/** Writes the oldest records to the object store, and only then drops them from the state. */
+/** Writes the oldest records to the object store, then drops them from the state. */
 async function writePages(
   state: JobState,
   { archiveTaskPage }: Pick<typeof control, 'archiveTaskPage'>,
@@ -79,7 +79,7 @@ async function writePages(
   }
 }
 
-/** False when the object store is unavailable for longer than some seconds: leases, timeouts and continue-as-new must not wait. */
+/** Returns false when the object store is unavailable for several seconds: leases, timeouts and continue-as-new must not wait for it. */
 export async function tryWritePages(state: JobState): Promise<boolean> {
   try {
     await writePages(state, bounded);
@@ -98,8 +98,8 @@ export async function writeView(view: JobView, version: number): Promise<void> {
 }
 
 /**
- * Stops the cluster, writes the pages that are left, then writes the final view until the database takes it. The cluster releases name and quota when its
- * instances have ended; without a cluster the job does.
+ * Stops the cluster, writes the remaining pages, then writes the final view until the database accepts it. The cluster releases name and quota when
+ * its instances have ended; without a cluster, the job releases them.
  */
 export async function finish({ state, bundleRef, clusterStarted }: JobCarry, view: () => JobView): Promise<void> {
   const { number, workspace } = state;
@@ -107,7 +107,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
     const signal: StopSignal = { code: jobOver, text: `job ${number} ended: ${state.outcome?.reason.text ?? ''}` };
     await notify(clusterWorkflowId(number), clusterMessages.stop, signal);
   }
-  // After the stop: while the object store is unavailable, no instance must run for it.
+  // After the stop: no instance must run while the job waits for the object store.
   await writePages(state, control);
   const release = !clusterStarted || state.cancelRequested?.code === clusterGone;
   const isDone = state.counters.done === state.settings.taskCount;
@@ -126,7 +126,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
   );
 }
 
-/** Search attributes change with the phase only: each upsert is an event. */
+/** Each upsert is an event, so search attributes change only with the phase. */
 export function tagStatus(state: JobState): void {
   const { status } = summarizeJob(state);
   if (workflowInfo().typedSearchAttributes.get(statusKey) !== status) {

@@ -1,5 +1,5 @@
-// A batch job: hands out leases as agents ask, records each task once, and ends in a named outcome.
-// The exchange handler is synchronous and does all the work; the loop only waits, archives and talks to the cluster.
+// The workflow of a batch job. It grants leases to agents, records each task once, and ends with a named outcome. The exchange handler is synchronous
+// and does all the work; the loop only waits, archives and signals the cluster.
 import {
   condition,
   continueAsNew,
@@ -70,7 +70,7 @@ export async function job(input: JobInput): Promise<JobView> {
     if (carry !== null) cancelJob(carry.state, cancelled);
   };
   setHandler(cancelSignal, cancel);
-  /** Those that came before the specification was read. */
+  /** Requests that arrived before the specification was read. */
   const early: { signal: CancelTasksSignal; atMs: number }[] = [];
   setHandler(cancelTasksSignal, (signal) => {
     if (carry === null) early.push({ signal, atMs: Date.now() });
@@ -155,7 +155,7 @@ function cancelSome(state: JobState, { tasks, text }: CancelTasksSignal, atMs: n
   cancelMarked(state, wanted, { code: 'CANCELLED', text, atMs });
 }
 
-/** As many events as a renewal; meanwhile the records wait in the state. */
+/** Costs as many events as a renewal. The records wait in the state meanwhile. */
 const pageRetryMs = 30_000;
 
 function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {

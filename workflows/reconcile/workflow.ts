@@ -1,5 +1,5 @@
-// One reconciliation of rows with workflows: compare, stop what lost its other half, terminate what a missing workflow left,
-// finalize its row, adopt workflows without a row. Each step may be repeated; what fails is repeated by the next run.
+// Reconciles rows with workflows: compares them, stops a job or cluster whose other half is missing, terminates the instances of missing workflows,
+// finalizes their rows, and adopts workflows without a row. Every step is idempotent; the next run repeats failed steps.
 import { ActivityCancellationType, log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type {
@@ -13,7 +13,7 @@ import { type CancelSignal, clusterGone, jobMessages, jobWorkflowId } from '../.
 import type { ReconcileInput, ReconcileReport } from '../../contracts/reconcile.ts';
 import { notify } from '../notify.ts';
 
-/** Activities under way at once. */
+/** Maximum number of concurrent activities. */
 const stepsAtOnce = 50;
 
 export async function reconcile(input: ReconcileInput): Promise<ReconcileReport> {
@@ -48,7 +48,7 @@ export async function reconcile(input: ReconcileInput): Promise<ReconcileReport>
 
 async function finalizeAll(deploymentId: string, found: RecordComparison, report: ReconcileReport): Promise<void> {
   const terminated = new Map<number, Promise<void>>();
-  /** A job and its cluster have one number, and one set of instances. */
+  /** A job and its cluster share one number and one set of instances. */
   const terminateOnce = (record: MissingRecord): Promise<void> => {
     const known = terminated.get(record.number) ?? terminateRemains(deploymentId, record);
     terminated.set(record.number, known);
@@ -115,7 +115,7 @@ function describe({ refusal, compared, finalized, adopted, waiting, unknown }: R
 const listed = (names: string[]): string =>
   names.length === 0 ? 'none' : `${names.slice(0, 20).join(', ')}${names.length > 20 ? `, … (${names.length})` : ''}`;
 
-// Bounded: the next run begins anew.
+// Bounded, because the next run starts over.
 const patience = {
   startToCloseTimeout: '5m',
   scheduleToCloseTimeout: '10m',

@@ -1,5 +1,5 @@
-// One check for stuck workflows: those that a known fault has stopped are reset, the others reported. It gives up rather than
-// wait for long: the next run begins anew.
+// One check for stuck workflows: resets those that a known fault has stopped and reports the others. Its activity has a short timeout, because the
+// next run starts over.
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { StuckWorkflowActivities } from '../../contracts/activities.ts';

@@ -1,5 +1,5 @@
-// One sweep: list, describe, decide, remember, end, forget. It never ends anything that domain/sweep did not call an orphan,
-// and it gives up rather than wait for long: the next run begins anew.
+// One sweep: list, describe, decide, remember, terminate, forget. It terminates only resources that domain/sweep calls orphans. Its activities have
+// short timeouts, because the next run starts over.
 import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../contracts/activities.ts';
@@ -10,10 +10,10 @@ import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepInput, SweepReport } from '../../contracts/sweep.ts';
 
-/** A report is one payload; beyond this many instances only what matters is listed. */
+/** A report is one payload. Beyond this many instances it lists only those that are not `owned`. */
 const maxVerdictsReported = 2_000;
 
-/** Pending activities of one run. */
+/** Maximum number of pending activities of one run. */
 const ownersAtOnce = 50;
 
 export async function sweep(input: SweepInput): Promise<SweepReport> {
@@ -66,7 +66,7 @@ async function endOrphans(input: SweepInput, decision: SweepDecision, report: Sw
   );
 }
 
-/** One owner's that will not end must not save the others'. */
+/** A failure to terminate one owner's resources must not protect the orphans of other owners. */
 async function byOwner(
   things: SweepDecision['orphans'],
   done: string[],
@@ -88,7 +88,7 @@ async function byOwner(
   }
 }
 
-/** Those that are well are counted by anyone who wants to; those that are not are what a report is for. */
+/** A long report leaves out instances with the verdict `owned`. */
 function forReport({ verdicts }: SweepDecision): SweepReport['verdicts'] {
   if (verdicts.length <= maxVerdictsReported) return verdicts;
   return verdicts.filter(({ verdict }) => verdict !== 'owned').slice(0, maxVerdictsReported);
@@ -100,7 +100,7 @@ function describe({ refusal, verdicts, terminated, removed, failed }: SweepRepor
   return `Judged ${verdicts.length}, ended ${terminated.length + removed.length}, could not end ${unended}.`;
 }
 
-/** Sightings belong to one provider queue: what another queue lists is not known here. */
+/** Sightings belong to one provider queue, because a sweep lists only its own queue. */
 const memoryKey = (providerQueue: string): string => `sweep/${providerQueue.replaceAll('/', '.')}.json`;
 
 const patience = { startToCloseTimeout: '1m', scheduleToCloseTimeout: '3m' } as const;
@@ -111,7 +111,7 @@ const control = proxyActivities<SweepActivities>({
   retry: { initialInterval: '200ms', maximumInterval: '10s' },
 });
 
-/** A host that is gone for good never answers: the run fails then, and says in the Temporal UI what it waited for. */
+/** A host that was removed never answers. The run then fails, and the Temporal UI shows the pending activity. */
 function at(taskQueue: string): ReturnType<typeof proxyActivities<InstanceActivities & SweepListActivities>> {
   return proxyActivities<InstanceActivities & SweepListActivities>({
     ...patience,
