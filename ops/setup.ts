@@ -61,7 +61,10 @@ export async function runSetup(options: SetupOptions, said: Said): Promise<numbe
   });
 }
 
-export interface QuotaOptions extends Pick<SetupOptions, 'env' | 'home' | 'provider' | 'regions' | 'settings'> {
+export interface QuotaOptions extends Pick<
+  SetupOptions,
+  'env' | 'home' | 'provider' | 'regions' | 'settings' | 'project'
+> {
   /** vCPUs to ask for; null only shows. */
   request: number | null;
   format: 'table' | 'json';
@@ -71,8 +74,8 @@ export interface QuotaOptions extends Pick<SetupOptions, 'env' | 'home' | 'provi
 export async function runQuotas(options: QuotaOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { setup, settingsPath } = await setupOf(options);
-    const { regions, request } = options;
-    const reports = await setup.quotas({ env: options.env, regions, settingsPath, request });
+    const { env, regions, project, request } = options;
+    const reports = await setup.quotas({ env, regions, project, settingsPath, request });
     if (options.format === 'json') said.json(reports);
     else for (const report of reports) said.out(quotaLine(report));
     return 0;
@@ -155,10 +158,11 @@ function printDone(
   for (const line of next) said.out(`next: ${line}`);
 }
 
-function quotaLine({ region, name, code, value, pending, requested }: QuotaReport): string {
+function quotaLine({ region, name, code, value, unit, pending, requested }: QuotaReport): string {
   const waiting =
     pending === null ? '' : `, ${pending} ${requested ? 'requested now' : 'requested before, not granted yet'}`;
-  return `${region}  ${code}  ${name}: ${plural(value, 'vCPU')}${waiting}`;
+  const amount = unit === 'GB' ? `${value} GB` : plural(value, unit, unit === 'address' ? 'addresses' : undefined);
+  return `${region}  ${name === code ? code : `${code}  ${name}`}: ${amount}${waiting}`;
 }
 
 async function confirm(ask: SetupOptions['ask']): Promise<void> {

@@ -249,6 +249,8 @@ export interface SetupPlan {
 export interface QuotaInput {
   env: Environment;
   regions: readonly string[];
+  /** The Google Cloud project; null: that of the settings file or the environment. */
+  project: string | null;
   settingsPath: string;
   /** vCPUs to ask for where the quota is lower; null asks for nothing. */
   request: number | null;
@@ -258,9 +260,9 @@ export interface QuotaReport {
   region: string;
   name: string;
   code: string;
-  /** vCPUs. */
   value: number;
-  /** vCPUs that were asked for and not granted yet. */
+  unit: 'vCPU' | 'GPU' | 'address' | 'GB';
+  /** What was asked for and is not granted yet. */
   pending: number | null;
   /** Whether this call asked for `pending`. */
   requested: boolean;

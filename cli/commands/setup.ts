@@ -50,14 +50,14 @@ export function setupCommand({ env, home, output }: CliContext, finish: Finish):
     .option('--plan', 'show what would be done; change nothing')
     .option('--remove', 'take away exactly what this command made')
     .option('--yes', 'do not ask')
-    .option('--quotas', 'show the quotas of vCPUs, and change nothing else')
+    .option('--quotas', 'show the quotas of vCPUs, GPUs, addresses and disks, and change nothing else')
     .option('--request <vcpus>', 'with --quotas: ask for this many where the quota is lower', parseLimit)
     .action(async (provider: string, flags: SetupFlags) => {
       if (flags.request !== undefined && flags.quotas !== true) throw new UsageError('--request needs --quotas');
       // Loaded only here: no other command may depend on the providers' code.
       const { runQuotas, runSetup } = await import('../../ops/setup.ts');
       const { format, settings, region: regions = [] } = flags;
-      const common = { env, home, provider, format, settings, regions };
+      const common = { env, home, provider, format, settings, regions, project: flags.project ?? null };
       if (flags.quotas === true) return finish(await runQuotas({ ...common, request: flags.request ?? null }, output));
       const options = {
         ...common,
@@ -68,7 +68,7 @@ export function setupCommand({ env, home, output }: CliContext, finish: Finish):
           subnets: flags.subnet ?? [],
         },
         ...{ clientRanges: flags.clientRange ?? null, controlPlaneRole: flags.controlPlaneRole ?? null },
-        ...{ project: flags.project ?? null, bucket: flags.bucket ?? null },
+        bucket: flags.bucket ?? null,
         ...{ planOnly: flags.plan === true, remove: flags.remove === true, yes: flags.yes === true, ask: askOnStderr },
       };
       finish(await runSetup(options, output));

@@ -1,8 +1,9 @@
-// Whether what the settings name exists and fits together: zones, network and subnetwork of each region, images, service accounts.
+// Whether what the settings name exists and fits together: zones, network and subnetwork of each region, images, service accounts; and the quotas.
 // `ropewalk doctor` asks; otherwise a wrong name is found by the first launch.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { Environment, ProviderCheck } from '../manifest.ts';
+import type { CheckWarning, Environment, ProviderCheck } from '../manifest.ts';
 import { lastPart } from './names.ts';
+import { describeQuotas, readQuotas } from './quotas.ts';
 import { GoogleRefusal } from './refusal.ts';
 import { type Calls, createCalls, orNull } from './setup/calls.ts';
 import type { GcpFile } from './settings-file.ts';
@@ -11,13 +12,14 @@ export const resourceChecks = (files: readonly [GcpFile, ...GcpFile[]], env: Env
   ...files.map((file) => check(`gcp network ${file.region}`, file, env, async (calls) => networkOf(calls, file))),
   check('gcp images', files[0], env, async (calls) => imagesOf(calls, files[0])),
   check('gcp service accounts', files[0], env, async (calls) => accountsOf(calls, files[0])),
+  ...files.map((file) => check(`gcp quotas ${file.region}`, file, env, async (calls) => quotasOf(calls, file))),
 ];
 
 const check = (
   name: string,
   { project }: GcpFile,
   env: Environment,
-  find: (calls: Calls) => Promise<string>,
+  find: (calls: Calls) => Promise<string | CheckWarning>,
 ): ProviderCheck => ({
   name,
   run: async (signal) => {
@@ -52,6 +54,11 @@ async function networkOf(calls: Calls, { project, region, zones, network, subnet
       `The subnetwork ${subnetwork} in ${region} belongs to the network ${of}, not to ${network}.`,
     );
   return `network ${network}, subnetwork ${subnetwork} (${subnet.ipCidrRange}), ${zones.join(', ')}`;
+}
+
+async function quotasOf(calls: Calls, { project, region, assignPublicIps }: GcpFile): Promise<string | CheckWarning> {
+  const { everywhere, inRegion } = await readQuotas(calls, project, region);
+  return describeQuotas([...everywhere, ...inRegion], assignPublicIps);
 }
 
 async function imagesOf(calls: Calls, { images, gpuImage }: GcpFile): Promise<string> {

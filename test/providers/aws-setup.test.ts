@@ -250,7 +250,7 @@ describe('the setup of an AWS account', () => {
     const lines: string[] = [];
     const quotas = (request: number | null): Promise<number> =>
       runQuotas(
-        { env: {}, home, provider: 'aws', regions: [], format: 'table', request },
+        { env: {}, home, provider: 'aws', regions: [], project: null, format: 'table', request },
         { out: (text) => lines.push(text), err: (text) => lines.push(text), json: () => undefined },
       );
     expect([await quotas(null), await quotas(256), await quotas(256)]).toEqual([0, 0, 0]);

@@ -97,6 +97,7 @@ describe('the roles of a prepared project', () => {
     const { setup } = runner;
     expect(await setup()).toMatchObject({ code: 0 });
     expect((await setup({ clientRanges: ['203.0.113.0/24'] })).code).toBe(0);
+    expect((await runner.quotas(null)).code).toBe(0);
     expect([(await setup({ remove: true })).code, await madeIn(cloud.emulator)]).toEqual([0, nothing]);
     // Once more: the roles are restored.
     expect(await setup()).toMatchObject({ code: 0 });

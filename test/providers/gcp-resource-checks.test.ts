@@ -49,6 +49,25 @@ describe('doctor asks Google Cloud', () => {
     expect(await ask('gcp service accounts')).toBe(gcpFile.serviceAccount);
   });
 
+  it('for quotas, and warns when the smallest cluster does not fit', async () => {
+    const quotas = 'gcp quotas us-central1';
+    const found = await ask(quotas);
+    expect(found).toMatch(
+      /^used of what is permitted: CPUS_ALL_REGIONS 0 of 32, GPUS_ALL_REGIONS 0 of 0, CPUS 0 of 24, /,
+    );
+    expect(found).toMatch(
+      /N2_CPUS 0 of 8, N2D_CPUS 0 of 8, NVIDIA_T4_GPUS 0 of 1, IN_USE_ADDRESSES 0 of 8, SSD_TOTAL_GB/,
+    );
+    const permit = (metric: string, vcpus: number | null) => cloud.emulator.send({ op: 'quota', metric, vcpus });
+    await permit('IN_USE_ADDRESSES', 1);
+    await permit('N2_CPUS', 0);
+    expect(await ask(quotas)).toMatchObject({ hint: expect.stringContaining('Ask Google for more IN_USE_ADDRESSES:') });
+    expect(await ask(quotas, { assignPublicIps: false })).toMatch(/IN_USE_ADDRESSES 0 of 1/);
+    await permit('N2D_CPUS', 4);
+    expect(await ask(quotas)).toMatchObject({ hint: expect.stringContaining('N2_CPUS, N2D_CPUS, IN_USE_ADDRESSES') });
+    for (const metric of ['IN_USE_ADDRESSES', 'N2_CPUS', 'N2D_CPUS']) await permit(metric, null);
+  });
+
   it.each<[string, Partial<GcpFile>, string, string]>([
     [
       network,

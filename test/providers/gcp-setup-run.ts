@@ -21,7 +21,7 @@ export interface GcpSetupRunner {
   /** Where the settings are written. */
   settings: string;
   setup: (changes?: Partial<SetupOptions>) => Promise<Ran>;
-  quotas: (request: number | null) => Promise<Ran>;
+  quotas: (request: number | null, project?: string) => Promise<Ran>;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,8 @@ export async function prepareSetup({ url }: Pick<GcpEmulator, 'url'>): Promise<G
           said,
         ),
       ),
-    quotas: (request) => ran((said) => runQuotas({ ...common, request, format: 'table' }, said)),
+    quotas: (request, project) =>
+      ran((said) => runQuotas({ ...common, project: project ?? null, request, format: 'table' }, said)),
     async close() {
       mirror.closeAllConnections();
       mirror.close();

@@ -215,7 +215,13 @@ describe('the setup of a Google Cloud project', () => {
       'does not ask for quotas',
     ].entries())
       expect(said[at]).toMatch(new RegExp(`^1 [^]*${text}`));
-    expect((await quotas(null)).out).toContain('us-central1  CPUS  CPUS: 24 vCPUs');
+    expect((await quotas(null)).out.split('\n')).toEqual([
+      ...['all regions  CPUS_ALL_REGIONS: 32 vCPUs', 'all regions  GPUS_ALL_REGIONS: 0 GPUs'],
+      ...['us-central1  CPUS: 24 vCPUs', 'us-central1  N2_CPUS: 8 vCPUs', 'us-central1  N2D_CPUS: 8 vCPUs'],
+      ...['us-central1  PREEMPTIBLE_CPUS: 0 vCPUs', 'us-central1  NVIDIA_T4_GPUS: 1 GPU'],
+      ...['us-central1  IN_USE_ADDRESSES: 8 addresses', 'us-central1  SSD_TOTAL_GB: 500 GB'],
+    ]);
+    expect((await quotas(null, 'other-project')).err).toContain('quotas of us-central1: Google answered');
   });
 
   // The last: it lets weeks pass.

@@ -26,7 +26,7 @@ export async function readQuotas(region: string, request: number | null): Promis
       const isAsked = request !== null && !isGpu && request > value && waiting === undefined;
       if (isAsked) await client.send(new RequestServiceQuotaIncreaseCommand({ ...quota, DesiredValue: request }));
       const pending = isAsked ? request : (waiting?.DesiredValue ?? null);
-      reports.push({ region, name, code, value, pending, requested: isAsked });
+      reports.push({ region, name, code, value, unit: 'vCPU', pending, requested: isAsked });
     }
     return reports;
   } catch (error) {

@@ -2,6 +2,7 @@
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ProviderSetup, QuotaReport, SetupInput, SetupPlan } from '../../manifest.ts';
 import { nodeDownloads } from '../../node-downloads.ts';
+import { type Quota, quotaUnit, readQuotas } from '../quotas.ts';
 import { applySteps } from './apply.ts';
 import { createCalls, explained, settled, type Calls } from './calls.ts';
 import { findProject } from './find.ts';
@@ -68,26 +69,24 @@ async function planRemoval(input: SetupInput): Promise<SetupPlan> {
   };
 }
 
-async function quotas({ regions, settingsPath, request, env }: QuotaQuestion): Promise<QuotaReport[]> {
+async function quotas({ regions, settingsPath, request, env, project: named }: QuotaQuestion): Promise<QuotaReport[]> {
   if (request !== null) {
     const hint = 'Ask for more in the Google Cloud console: IAM & Admin, Quotas.';
     throw new RopewalkError({ code: 'VALIDATION', message: 'setup gcp does not ask for quotas.', hint });
   }
-  const project = projectOf({ env, settingsPath, project: null });
+  const project = projectOf({ env, settingsPath, project: named });
   const calls = createCalls(env, project, never);
+  const report =
+    (region: string) =>
+    ({ metric, limit }: Quota): QuotaReport => ({
+      ...{ region, name: metric, code: metric, value: limit, unit: quotaUnit(metric), pending: null, requested: false },
+    });
   const all = await Promise.all(
-    regionsOf(regions, settingsPath).map(async (region) => {
-      const path = `/compute/v1/projects/${project}/regions/${region}`;
-      const found = await calls
-        .send<{ quotas?: { metric: string; limit: number }[] }>('compute', 'GET', path)
-        .catch((error: unknown) => {
-          throw explained(`quotas of ${region}`, error);
-        });
-      return (found.quotas ?? [])
-        .filter(({ metric }) => /^((PREEMPTIBLE_)?CPUS|(PREEMPTIBLE_)?NVIDIA_\w+_GPUS)$/.test(metric))
-        .map(({ metric, limit }) => ({
-          ...{ region, name: metric, code: metric, value: limit, pending: null, requested: false },
-        }));
+    regionsOf(regions, settingsPath).map(async (region, at) => {
+      const { everywhere, inRegion } = await readQuotas(calls, project, region).catch((error: unknown) => {
+        throw explained(`quotas of ${region}`, error);
+      });
+      return [...(at === 0 ? everywhere.map(report('all regions')) : []), ...inRegion.map(report(region))];
     }),
   );
   return all.flat();

@@ -24,6 +24,7 @@ import {
   operationOf,
   subnetworkOf,
 } from './shapes.ts';
+import { regionQuotas } from './quotas.ts';
 import { statusAt } from './state.ts';
 import type { Instance, Operation } from './state.ts';
 import { machineTypes } from './types.ts';
@@ -181,18 +182,12 @@ function zonesOf(project: EmulatedProject, region: string): string[] | null {
 function regionOf(project: EmulatedProject, region: string): object {
   inRegion(project, region);
   const zones = (zonesOf(project, region) ?? []).map((zone) => linkOf(project, `zones/${zone}`));
-  const quotas = [
-    { metric: 'CPUS', limit: 24, usage: 0 },
-    { metric: 'PREEMPTIBLE_CPUS', limit: 0, usage: 0 },
-    { metric: 'NVIDIA_T4_GPUS', limit: 1, usage: 0 },
-    { metric: 'STATIC_ADDRESSES', limit: 8, usage: 0 },
-  ];
   return {
     kind: 'compute#region',
     name: region,
     status: 'UP',
     zones,
-    quotas,
+    quotas: regionQuotas(project),
     selfLink: linkOf(project, `regions/${region}`),
   };
 }

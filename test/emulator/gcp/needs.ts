@@ -29,6 +29,7 @@ const fixed: Record<string, Need[]> = {
   'subnetworks.aggregatedList': onProject('subnetworks.list'),
   'subnetworks.insert': onProject('subnetworks.create', 'networks.updatePolicy'),
   'subnetworks.delete': onProject('subnetworks.delete', 'networks.updatePolicy'),
+  'projects.get': onProject('projects.get'),
   'regions.get': onProject('regions.get'),
   'regionOperations.get': onProject('regionOperations.get'),
   'zoneOperations.get': onProject('zoneOperations.get'),

@@ -21,6 +21,7 @@ import { projectRoute } from './project-api.ts';
 import { storageRoute } from './storage.ts';
 import type { StorageAnswer } from './storage.ts';
 import { createProject } from './project.ts';
+import { shownProject } from './quotas.ts';
 import type { EmulatedProject } from './project.ts';
 import { createTraffic } from './traffic.ts';
 
@@ -126,7 +127,9 @@ function routed(
     const name = pathname.slice('/v2/'.length);
     return { name, needs: needsOf(name, body, project.id), run: () => logging(name, body) };
   }
-  const [, id, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+  const [, id, path] = /^\/compute\/v1\/projects\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? [];
+  if (path === undefined && id === project.id && method === 'GET')
+    return { name: 'projects.get', needs: needsOf('projects.get', null, id), run: () => shownProject(project) };
   if (path === undefined) throw new GcpError(404, 'notFound', `The emulator has no ${pathname}.`);
   const image = imageRoute(project, method, `projects/${id}/${path}`);
   if (image !== null) return image;
