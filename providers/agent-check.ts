@@ -1,4 +1,5 @@
-// Whether the API serves the agent that instances would download: the same file, under its hash, at the address that they are given.
+// Checks that the API serves the agent bundle that instances download: the same file, by its hash, at the address given to
+// instances.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request as requestHttp } from 'node:http';
@@ -7,7 +8,7 @@ import { request as requestHttps } from 'node:https';
 import { RopewalkError } from '../domain/errors.ts';
 import { type Environment, notTriedWithout, type ProviderCheck } from './manifest.ts';
 
-/** `provider`: its name. `ca`: of its settings. */
+/** `provider` is the provider's name; `ca` comes from its settings. */
 export const agentCheck = (provider: string, env: Environment, ca: string | null): ProviderCheck => ({
   name: `${provider} agent`,
   run: async (signal) => {
@@ -46,7 +47,7 @@ async function readBundle(path: string): Promise<Buffer> {
   }
 }
 
-/** `ca`: as instances verify the API, with the authority of the settings besides the usual ones. */
+/** With `ca`, verifies the API as instances do: by that authority besides the default ones. */
 function download(url: string, ca: string | null, signal: AbortSignal): Promise<{ status: number; hash: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; hash: string }>();
   const isTls = url.startsWith('https:');

@@ -1,10 +1,10 @@
-// Where instances of a cloud download their agent: from the API, which serves it by its hash.
+// The URL and hash by which cloud instances download their agent from the API.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import type { AgentDownload } from './agent-setup.ts';
 
-/** `apiUrl`: where instances reach the API. `agentBundle`: path of the agent's bundled file. */
+/** `apiUrl` is the API's address for instances; `agentBundle` is the path of the bundled agent. */
 export function agentDownload(
   { apiUrl, agentBundle }: { apiUrl: string; agentBundle: string },
   { node, apiCa }: Pick<AgentDownload, 'node' | 'apiCa'>,

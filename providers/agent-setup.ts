@@ -2,26 +2,26 @@
 // starts the agent as a service that powers the instance off when it ends.
 import type { Architecture } from '../domain/offers/offer.ts';
 
-/** How an instance downloads its agent: verified by its content's hash. */
+/** The agent's download, verified by its hash. */
 export interface AgentDownload {
   url: string;
   sha256: string;
-  /** Node for each architecture. */
+  /** The Node.js download of each architecture. */
   node: Record<Architecture, { url: string; sha256: string }>;
-  /** PEM of the authority of the API's certificate; null where machines trust it by themselves. */
+  /** The PEM certificate of the API's authority; null where machines trust it by default. */
   apiCa: string | null;
 }
 
-/** Runs what users bring. An image may have it already. */
+/** The user of users' code; an image may have created it already. */
 const taskUser = 'ropewalk';
-/** Far from the users that systems, people and their containers have. */
+/** Above the ids that systems, people and their containers use. */
 const containerUsers = '1900000000-1900065535';
-/** Of each cloud's metadata service (ROPEWALK_METADATA_ADDRESSES): the agent keeps tasks from them. */
+/** Addresses of each cloud's metadata service (ROPEWALK_METADATA_ADDRESSES); the agent blocks tasks from reaching them. */
 const metadataAddresses = { aws: '169.254.169.254,fd00:ec2::254', gcp: '169.254.169.254,fd20:ce::254' };
-/** Read by Node besides the authorities that it has. */
+/** Node trusts this file's authorities besides its own. */
 const caFile = '/opt/ropewalk/api-ca.pem';
 
-/** `cloud`: the value of ROPEWALK_CLOUD, by which the agent knows where it is. */
+/** `cloud` is the value of ROPEWALK_CLOUD, by which the agent recognizes its cloud. */
 export function agentSetup(
   download: AgentDownload,
   architecture: Architecture,

@@ -1,6 +1,6 @@
-// A provider as everything outside of its own folder sees it: its name, what an operator configures, and what the API, the
-// Temporal worker and the operator's commands get from it. A manifest loads no SDK by itself: its methods do, on demand,
-// because the SDKs are large and most processes need none.
+// The interface of a provider towards the rest of the code: its name, its configuration, and its functions for the API, the
+// Temporal worker and the operator's commands. A manifest loads no SDK until a method needs it, because the SDKs are large and
+// most processes need none.
 import type { InstanceFamilies } from '../domain/offers/choose.ts';
 import type { AddressPrices } from '../domain/offers/plan.ts';
 import type { LogLine, LogQuery, Offer, Owner, Provider } from './provider.ts';
@@ -8,28 +8,26 @@ import type { LogLine, LogQuery, Offer, Owner, Provider } from './provider.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProviderManifest {
-  /** In specifications, requests, task queues and `--provider`. */
+  /** Used in specifications, requests, task queues and `--provider`. */
   name: string;
-  /** For people, e.g. `AWS EC2`. */
+  /** Display name, e.g. `AWS EC2`. */
   title: string;
   /**
-   * `host`: its instances are processes on the machine of the Temporal worker. There is nothing to choose: no instance type,
-   * no zone, no market, no disk, and no price.
+   * `host`: its instances are processes on the Temporal worker's machine, without a choice of instance type, zone, market or
+   * disk, and without a price.
    */
   kind: 'host' | 'cloud';
-  /** The variable that names its settings file; null where there is nothing to set. */
+  /** The variable that names its settings file; null without settings. */
   settingsVariable: string | null;
   /** Instance types that are considered when a request names none. */
   families: InstanceFamilies;
-  /**
-   * What this cloud cannot do of a request: tags that it has no form for, a disk that its types do not have. Null when it can.
-   */
+  /** Why this cloud cannot serve a request, e.g. unsupported tags or a disk that its types do not have. Null when it can. */
   refusal?: (asked: AskedOfCloud) => CloudRefusal | null;
   /** Whether an id has the form of its instances' ids; no two providers share one. */
   isInstanceId: (id: string) => boolean;
-  /** Whether a request that failed so may succeed when it is repeated: no answer, a fault, or too many requests. */
+  /** Whether a failed request may succeed when repeated: no answer, a fault, or too many requests. */
   mayPass: (error: unknown) => boolean;
-  /** Variables that name the provider for the agent that it launches. */
+  /** Variables that name the provider for its agents. */
   agentEnvironment: Readonly<Record<string, string>>;
   /**
    * Null when the operator has not configured this provider.
@@ -43,7 +41,7 @@ export interface ProviderManifest {
 
 export interface AskedOfCloud {
   workerTypes: readonly string[];
-  /** The user's own. */
+  /** The user's own tags. */
   tags: Readonly<Record<string, string>>;
   /** MB/s. */
   workerDiskThroughput: number | null;
@@ -72,25 +70,25 @@ export interface ProviderPlace {
 }
 
 export interface ConfiguredProvider {
-  /** The default one first. */
+  /** The default place first. */
   places: readonly [ProviderPlace, ...ProviderPlace[]];
-  /** What the API reads: offers and logs. */
+  /** For the API: offers and logs. */
   reader(): Promise<ProviderReader>;
   /**
-   * What a Temporal worker serves: the provider of each place.
+   * The provider of each place, for a Temporal worker.
    *
    * @throws RopewalkError VALIDATION when instances could not reach the API.
    */
   providers(launching: LaunchingInput): Promise<PlacedProvider[]>;
-  /** Providers that list and terminate, and cannot launch. */
+  /** Providers that list and terminate, but cannot launch. */
   terminators(): Promise<PlacedProvider[]>;
   /**
-   * Null when instances of this provider need no proof: they are processes of this machine.
+   * Null when this provider's instances need no proof because they are processes of this machine.
    *
    * @throws RopewalkError VALIDATION when the instances of a place could not be verified.
    */
   identity(): Promise<IdentityVerifier | null>;
-  /** Where instances are launched, and as whom. */
+  /** Accounts of the instances, with their identities. */
   accounts: readonly CloudAccount[];
   /** For `ropewalk doctor`, and for admins. */
   checks: readonly ProviderCheck[];
@@ -101,15 +99,15 @@ export interface PlacedProvider {
   provider: Provider;
 }
 
-/** What a Temporal worker launches agents with. */
+/** A Temporal worker's input for launching agents. */
 export interface LaunchingInput {
-  /** Where instances reach the API. */
+  /** The API's address for instances. */
   apiUrl: string;
   /** Path of the agent's bundled file. */
   agentBundle: string;
-  /** Path of the Node that runs agents on this machine. */
+  /** Path of the Node.js that runs agents on this machine. */
   nodePath: string;
-  /** Instances that may run on this machine at the same time. */
+  /** Maximum number of running instances on this machine. */
   maxLocalInstances: number;
   /** Called when an agent on this machine has crashed. */
   onCrash?: (owner: Owner, instance: string) => void;
@@ -117,7 +115,7 @@ export interface LaunchingInput {
 
 export interface ProviderReader {
   /**
-   * Without a region, the default one.
+   * Uses the default region without one.
    *
    * @throws RopewalkError VALIDATION for a region that is not configured.
    */
@@ -128,28 +126,28 @@ export interface ProviderReader {
 
 export interface PlaceReader extends ProviderPlace {
   offers(): Promise<readonly Offer[]>;
-  /** Zones that can be launched in. */
+  /** Zones that accept launches. */
   zones: readonly string[];
-  /** Whether instances with GPUs have a driver for them. */
+  /** Whether GPU instances have a driver. */
   hasGpuDriver: boolean;
   /** Source and date of the on-demand prices; null where nothing costs anything. */
   onDemandPrices: { source: string; asOf: string } | null;
-  /** Of the public address of an instance. */
+  /** Prices of an instance's public address. */
   addressPrices: AddressPrices;
 }
 
 export interface IdentityProof {
-  /** As the metadata service gave it, to the byte: a document, or a signed token. */
+  /** The exact bytes from the metadata service: a document, or a signed token. */
   document: string;
   /** Base64; empty where the document carries its own signature. */
   signature: string;
 }
 
-/** Verifies the proof of an instance that it is the one it names. */
+/** Verifies an instance's proof of its identity. */
 export interface IdentityVerifier {
   /**
-   * `deploymentId` of this control plane: a proof that names an audience must be for it. `problem` never quotes the document,
-   * which comes from the caller. Rejects when the keys of the verification are unavailable.
+   * `deploymentId` is this control plane's: a proof with an audience must be for it. `problem` never quotes the document,
+   * because the caller controls it. Rejects when the verification keys are unavailable.
    */
   verify(
     proof: IdentityProof,
@@ -158,42 +156,42 @@ export interface IdentityVerifier {
 }
 
 export interface CloudAccount {
-  /** Only this workspace's instances; null: those of all that have none of their own. */
+  /** The only workspace of this account; null: all workspaces without an account of their own. */
   workspace: string | null;
-  /** E.g. the role that is taken, or a project. No secret. */
+  /** E.g. the assumed role, or a project. No secret. */
   account: string;
-  /** For people: the place, and the identity of instances. */
+  /** Display text: the place, and the identity of instances. */
   detail: string;
 }
 
-/** Of a check that could not be made, or whose finding may be meant so. */
+/** The check could not run, or its finding may be intended. */
 export interface CheckWarning {
   text: string;
   hint: string;
 }
 
-/** `names`: of the variables. */
+/** `names` are environment variables. */
 export const notTriedWithout = (names: readonly string[]): CheckWarning => ({
   text: `not tried: ${names.join(' and ')} is not set here`,
   hint: 'Run ropewalk doctor with the variables of a Temporal worker.',
 });
 
 export interface ProviderCheck {
-  /** Of the account of this workspace; absent for the control plane's own. */
+  /** The workspace of the account; absent for the control plane's own account. */
   workspace?: string;
   /** One or two words, e.g. `aws credentials`. */
   name: string;
-  /** It takes longer than others, this long at most: `ropewalk doctor` makes it, and the API does not repeat it by itself. */
+  /** A slow check and its time limit: only `ropewalk doctor` runs it, the API does not repeat it. */
   doctorOnly?: { withinMs: number };
-  /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */
+  /** Resolves to its finding; rejects with a RopewalkError whose hint is the remedy. */
   run(signal: AbortSignal, deploymentId: string): Promise<string | CheckWarning>;
 }
 
-/** Prepares an account for this provider, and takes away what it made. */
+/** Prepares an account for this provider, and removes the prepared resources. */
 export interface ProviderSetup {
-  /** What exists and what is missing. Changes nothing. */
+  /** Lists existing and missing resources. Changes nothing. */
   plan(input: SetupInput): Promise<SetupPlan>;
-  /** What `plan` would have created, as far as it exists and carries the deployment's tags. Changes nothing. */
+  /** Lists setup's existing resources with the deployment's tags. Changes nothing. */
   planRemoval(input: SetupInput): Promise<SetupPlan>;
   quotas(input: QuotaInput): Promise<QuotaReport[]>;
 }
@@ -201,34 +199,34 @@ export interface ProviderSetup {
 export interface SetupInput {
   env: Environment;
   deploymentId: string;
-  /** Of the role, the profile and the groups; also a tag, so that a deployment may have several. */
+  /** Name of the role, the profile and the groups; also a tag, so that a deployment may have several setups. */
   name: string;
   /** Empty: those of the settings file, else the cloud's default. */
   regions: readonly string[];
-  /** A network that exists, in place of a new one. */
+  /** An existing network, instead of a new one. */
   network: { id: string; subnets: readonly string[] } | null;
-  /** From where clients reach schedulers, as CIDR; null: as it is, or everywhere in a new group. */
+  /** The clients' CIDR ranges for schedulers; null: unchanged, or everywhere in a new group. */
   clientRanges: readonly string[] | null;
-  /** Gets the policy of the control plane; null for none. */
+  /** The role that gets the control plane's policy; null for none. */
   controlPlaneRole: string | null;
   /** The Google Cloud project; null: that of the settings file or the environment. */
   project: string | null;
   /** A bucket for the object store; null for none. */
   bucket: string | null;
-  /** Where the settings are written. */
+  /** Path of the settings file to write. */
   settingsPath: string;
 }
 
 export interface SetupStep {
   action: 'create' | 'change' | 'keep' | 'delete';
-  /** null for what is not in a region. */
+  /** null for a resource outside regions. */
   region: string | null;
   /** E.g. `subnet`. */
   kind: string;
   name: string;
-  /** null for what is to be created. */
+  /** null for a resource to be created. */
   id: string | null;
-  /** E.g. its range, or what a change does. */
+  /** E.g. its range, or the effect of a change. */
   detail: string;
 }
 
@@ -236,13 +234,13 @@ export interface SetupPlan {
   account: string;
   steps: readonly SetupStep[];
   /**
-   * Carries the steps out, in order; `onDone` is called after each change. A call that is repeated after a crash, with a new
-   * plan, continues with what is missing.
+   * Applies the steps in order, calling `onDone` after each change. A repeated call after a crash, with a new plan, continues
+   * with the missing steps.
    *
    * @throws RopewalkError naming the step that failed.
    */
   apply(onDone: (step: SetupStep) => void, signal: AbortSignal): Promise<void>;
-  /** What to do next, in lines. */
+  /** The user's next steps, in lines. */
   next: readonly string[];
 }
 
@@ -252,7 +250,7 @@ export interface QuotaInput {
   /** The Google Cloud project; null: that of the settings file or the environment. */
   project: string | null;
   settingsPath: string;
-  /** vCPUs to ask for where the quota is lower; null asks for nothing. */
+  /** vCPUs to request where the quota is lower; null requests nothing. */
   request: number | null;
 }
 
@@ -262,8 +260,8 @@ export interface QuotaReport {
   code: string;
   value: number;
   unit: 'vCPU' | 'GPU' | 'address' | 'GB';
-  /** What was asked for and is not granted yet. */
+  /** Requested and not granted yet. */
   pending: number | null;
-  /** Whether this call asked for `pending`. */
+  /** Whether this call requested `pending`. */
   requested: boolean;
 }

@@ -1,4 +1,4 @@
-// Every provider that this release has. A new one is a folder, its manifest, and an entry here.
+// Every provider of this release. A new one is a folder, its manifest, and an entry here.
 import { RopewalkError } from '../domain/errors.ts';
 import { awsManifest } from './aws/manifest.ts';
 import { gcpManifest } from './gcp/manifest.ts';
@@ -13,8 +13,8 @@ export interface Configured {
 }
 
 /**
- * Every provider that has its settings, whether the operator lets it launch or not; this machine always has. For commands
- * that look for what exists.
+ * Every provider with settings, whether enabled or not, and always this machine. For commands that search for existing
+ * resources.
  *
  * @throws RopewalkError VALIDATION naming every problem of a provider's settings.
  */
@@ -26,9 +26,9 @@ export function configuredProviders(input: ProviderInput): Configured[] {
 }
 
 /**
- * The providers that the API and the Temporal workers use: those that ROPEWALK_PROVIDERS names, the preferred one first;
- * without it every configured cloud. This machine must be named, because its tasks run as the user of the Temporal worker, with
- * that user's keys and credentials. `orThisMachine` is for `ropewalk dev`, where that user is the only one.
+ * The providers that the API and the Temporal workers use: those named by ROPEWALK_PROVIDERS, the preferred one first; by
+ * default every configured cloud. This machine must be named explicitly, because its tasks run as the Temporal worker's user,
+ * with that user's keys and credentials. `orThisMachine` is for `ropewalk dev`, where that user is the only one.
  *
  * @throws RopewalkError VALIDATION when there is none, or when one is unknown or has no settings.
  */

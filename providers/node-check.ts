@@ -1,5 +1,5 @@
-// Whether the Node that the settings name is what instances will accept: they download it and compare its hash before they start it, so
-// that with a wrong hash or address no instance ever registers.
+// Checks that instances will accept the Node.js of the settings: they compare the download's hash before they start it, so with
+// a wrong hash or address no instance ever registers.
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -9,7 +9,7 @@ import type { NodeDownloads } from './node-downloads.ts';
 /** Two archives of some 30 MB. */
 const withinMs = 180_000;
 
-/** `provider`: its name, `settingsVariable`: what names its settings. */
+/** `provider` is its name; `settingsVariable` names its settings file. */
 export const nodeCheck = (provider: string, settingsVariable: string, node: NodeDownloads): ProviderCheck => ({
   name: `${provider} node`,
   doctorOnly: { withinMs },
@@ -22,7 +22,7 @@ export const nodeCheck = (provider: string, settingsVariable: string, node: Node
       });
     for (const [architecture, { url, sha256 }] of Object.entries(node)) {
       const found = await download(url, signal);
-      // The subnets may reach what this machine cannot.
+      // The subnets may reach addresses that this machine cannot.
       if ('problem' in found) return notTried(`${url} of ${architecture} cannot be read from here: ${found.problem}`);
       if (found.status === 404) throw wrong(`There is no ${url}, from which ${architecture} instances get Node`);
       if (found.status !== 200) return notTried(`${url} of ${architecture} answered ${found.status} here`);

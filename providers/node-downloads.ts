@@ -1,4 +1,4 @@
-// Where instances get Node: the version that runs this command, with the checksums that nodejs.org publishes.
+// The Node.js downloads of instances: the version that runs this command, with nodejs.org's checksums.
 import { RopewalkError } from '../domain/errors.ts';
 
 interface Download {
@@ -10,7 +10,7 @@ export type NodeDownloads = Record<'x86_64' | 'arm64', Download>;
 const archives = { x86_64: 'linux-x64', arm64: 'linux-arm64' } as const;
 const withinMs = 20_000;
 
-/** `mirror`: the address under which releases lie, by default that of nodejs.org. */
+/** `mirror` is the base address of the releases, by default nodejs.org's. */
 export async function nodeDownloads(mirror: string, version = process.version): Promise<NodeDownloads> {
   const url = `${mirror}/${version}/SHASUMS256.txt`;
   const refused = (message: string, cause?: unknown): RopewalkError =>

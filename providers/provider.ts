@@ -1,5 +1,5 @@
-// The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each promise below. Ids,
-// tags and tokens come from the caller; a provider keeps no state that a crash could lose.
+// The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each guarantee below.
+// Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { RolePlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
@@ -13,15 +13,15 @@ export interface OfferQuery {
 }
 
 /**
- * The acceptable instances of one role, decided and recorded before the call: a repeated launch must ask for the same, or the
- * cloud would launch others.
+ * The acceptable instances of one role, decided and recorded before the call: a repeated launch must request the same ones, or
+ * the cloud would launch others.
  */
 export type Placement = RolePlacement;
 
 export interface LaunchRequest {
   owner: Owner;
   clusterName: string;
-  /** The same token always means the same instances, also from another process, also after a crash. */
+  /** The same token always returns the same instances, also from another process and after a crash. */
   token: string;
   /** One entry for each instance. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
@@ -31,10 +31,10 @@ export interface LaunchRequest {
     worker: Placement;
     oneZone: boolean;
     ingress?: IngressRules;
-    /** The user's own tags, for everything that the launch creates. They never replace those that name the owner. */
+    /** The user's own tags for all resources of the launch. They never replace the owner's tags. */
     tags?: Record<string, string>;
   };
-  /** The address of the API for agents, and the credential with which they register: a secret. */
+  /** The API's address for agents, and their registration credential: a secret. */
   apiUrl: string;
   launchToken: string;
 }
@@ -44,7 +44,7 @@ export interface LaunchedInstance {
   slot: number;
   offer: string;
   zone: string;
-  /** Now; absent where the provider knows none. */
+  /** The current price; absent where the provider knows none. */
   price?: InstancePrice;
 }
 
@@ -61,9 +61,9 @@ export interface ObservedInstance {
   state: ObservedState;
   owner: Owner;
   launchedAtMs: number;
-  /** It ends or has ended because a caller terminated it or its cloud took it back: nothing that ran on it is the reason. */
+  /** Its end was ordered: a caller terminated it or its cloud interrupted it, so no program on it is the reason. */
   wasOrdered?: boolean;
-  /** Why it ends or has ended, in the cloud's own words; absent while it lives, and where the cloud knows no reason. */
+  /** The cloud's reason for its end; absent while it exists, and where the cloud reports none. */
   whyEnded?: string;
 }
 
@@ -95,32 +95,32 @@ export interface LogLine {
 
 export interface Provider {
   readonly name: string;
-  /** Everything that can be launched, with prices. Changes nothing. */
+  /** Every launchable offer, with prices. Changes nothing. */
   offers(query: OfferQuery): Promise<Offer[]>;
   /** Idempotent by token. Rejects only when the outcome is unknown; the caller then repeats it with the same token. */
   launch(request: LaunchRequest): Promise<LaunchOutcome>;
-  /** Every instance tagged with this owner that is not gone, and those of `ids` with their true state. */
+  /** Every existing instance with this owner's tags, and those of `ids` with their true state. */
   describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
   /**
-   * When each of `ids` was launched and ended, by the cloud's own clock, for those that have ended and that it still shows.
-   * `diskGib` prices the disks of instances that no launch has returned. Absent where instances cost nothing.
+   * Launch and end times by the cloud's clock, for those of `ids` that have ended and that it still shows. `diskGib` prices the
+   * disks of instances that no launch has returned. Absent where instances cost nothing.
    */
   lifetimes?(owner: Owner, ids: string[], diskGib?: DiskSizes): Promise<Lifetime[]>;
-  /** Every instance tagged with this deployment that is not gone. Never an instance of another deployment or without tags. */
+  /** Every existing instance with this deployment's tags. Never an instance of another deployment or without tags. */
   list(deploymentId: string): Promise<ObservedInstance[]>;
-  /** Idempotent; unknown ids are no error. Resolves when every instance of `ids`, and everything it started, is gone. */
+  /** Idempotent; ignores unknown ids. Resolves when every instance of `ids`, and everything it started, has ended. */
   terminate(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
   /**
-   * Other cloud resources with this deployment's tags that nothing uses: a volume of an instance that is not gone is not
-   * listed. Never a resource of another deployment or without tags.
+   * Other unused cloud resources with this deployment's tags: a volume of an existing instance is not listed. Never a resource
+   * of another deployment or without tags.
    */
   listResources(deploymentId: string): Promise<CloudResource[]>;
   /**
-   * Idempotent; unknown ids are no error, and another owner's resources are never touched. Resolves when none of `ids` exists
-   * any more; rejects when one of them is still in use.
+   * Idempotent; ignores unknown ids, and never touches another owner's resources. Resolves when none of `ids` exists; rejects
+   * when one of them is still in use.
    */
   deleteResources(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
-  /** Deletes what was created for the owner as a whole, when all its instances are gone and nothing more is launched for it. */
+  /** Deletes the owner-wide resources, after all its instances have ended and nothing more is launched for it. */
   release?(owner: Owner, signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */
   logs(query: LogQuery): AsyncIterable<LogLine>;

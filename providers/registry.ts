@@ -1,8 +1,8 @@
-// Finds a provider by the name in a specification. The composition root decides which providers exist.
+// Finds a provider by its name in a specification. The composition root decides which providers exist.
 import { RopewalkError } from '../domain/errors.ts';
 import type { Provider } from './provider.ts';
 
-/** Returns a lookup by name that throws VALIDATION for a provider that this process was not given. */
+/** The returned lookup throws VALIDATION for a provider that this process does not have. */
 export function createRegistry(providers: readonly Provider[]): (name: string) => Provider {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return (name) => {

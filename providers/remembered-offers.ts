@@ -1,10 +1,10 @@
-// The offers of a region, remembered for a while: types, zones and prices change slowly.
+// Caches the offers of a region: types, zones and prices change slowly.
 import type { Offer } from './provider.ts';
 
-/** Karpenter asks as often. */
+/** Karpenter's interval. */
 const offersTtlMs = 5 * 60_000;
 
-/** `now` in milliseconds of any clock that does not go back. An error is for its caller alone, not for all for five minutes. */
+/** `now` returns milliseconds of any monotonic clock. An error is not cached. */
 export function rememberOffers(
   read: () => Promise<Offer[]>,
   now: () => number = () => performance.now(),

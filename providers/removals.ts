@@ -1,8 +1,8 @@
-// What removing a setup has in common for all clouds.
+// Common code for removing a setup on all clouds.
 import { RopewalkError } from '../domain/errors.ts';
 import type { SetupStep } from './manifest.ts';
 
-/** In order, each reported when it is done; those without a call are left out. Stops at the first failure, or when aborted. */
+/** Applies the removals in order and reports each; skips those without a call. Stops at the first failure, or when aborted. */
 export async function carryOutRemovals<Call>(
   removals: readonly { step: SetupStep; remove: Call | null }[],
   signal: AbortSignal,
@@ -17,7 +17,10 @@ export async function carryOutRemovals<Call>(
   }
 }
 
-/** A setup is removed only when no instance of the deployment is left. `where`: the region or project. @throws RopewalkError CONFLICT */
+/**
+ * A setup can be removed only after all instances of the deployment have ended. `where` is the region or project. @throws
+ * RopewalkError CONFLICT
+ */
 export function requireNone(where: string, ids: readonly string[]): void {
   if (ids.length === 0) return;
   throw new RopewalkError({

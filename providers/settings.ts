@@ -1,8 +1,8 @@
-// Reads the settings file of a cloud, which its variable names.
+// Reads the settings file of a cloud, named by its variable.
 import { RopewalkError } from '../domain/errors.ts';
 
 /**
- * What `read` makes of the file at `path`.
+ * Returns `read`'s result for the file at `path`.
  *
  * @throws RopewalkError VALIDATION with the message of `read`, which names the file and every problem in it.
  */
@@ -16,7 +16,7 @@ export function readSettings<T>(variable: string, path: string, read: (path: str
   }
 }
 
-/** A request for a region that is not in the settings; `document` says how an operator adds one. */
+/** The error for a region that is not in the settings; `document` explains how an operator adds one. */
 export const unknownRegion = (region: string, known: Iterable<string>, document: string): RopewalkError =>
   new RopewalkError({
     code: 'VALIDATION',

@@ -1,18 +1,19 @@
-// Workspaces with an AWS account of their own: their instances are launched there, under a role that the account gave to the control
-// plane. Everything else is in the control plane's account. A workspace that gets an account keeps what it has in the other.
+// Workspaces with an AWS account of their own: their instances are launched there, under a role that grants the control plane
+// access. All other workspaces use the control plane's account. A workspace that gets an account keeps its existing resources
+// in the old one.
 import type { LaunchOutcome, LaunchRequest, Owner, Provider } from '../provider.ts';
 import { placementOf } from '../placement.ts';
 import { isRevoked } from './assume-role.ts';
 
 export interface AccountOptions {
   /**
-   * What lies in an account that took its role back cannot be listed. `skip`: the sweep goes on with the others. `fail`: a command that
-   * is to leave nothing behind must say so.
+   * The resources of an account that revoked its role cannot be listed. `skip`: the sweep continues with the other accounts.
+   * `fail`: for commands that must leave nothing behind.
    */
   revoked: 'skip' | 'fail';
 }
 
-/** `accounts`: workspace -> the provider of its account. */
+/** Maps a workspace to the provider of its account. */
 export function byWorkspace(
   own: Provider,
   accounts: ReadonlyMap<string, Provider>,
@@ -21,7 +22,7 @@ export function byWorkspace(
   if (accounts.size === 0) return own;
   const of = ({ workspace }: Pick<Owner, 'workspace'>): Provider => accounts.get(workspace) ?? own;
   const all = [own, ...new Set(accounts.values())];
-  /** Of what was launched before the workspace got its account. */
+  /** Instances that were launched before the workspace got its account. */
   const before = async (owner: Owner): Promise<string[]> =>
     of(owner) === own ? [] : (await own.describe(owner, [])).map(({ id }) => id);
   return {
@@ -67,7 +68,7 @@ async function listed<T>(list: Promise<T[]>, revoked: AccountOptions['revoked'])
   }
 }
 
-/** Without the role nothing was launched by this attempt, and no other attempt would launch anything. */
+/** Without the role, this attempt launched nothing and no retry can. */
 function refusedLaunch(request: LaunchRequest, error: unknown): LaunchOutcome {
   if (!isRevoked(error)) throw error;
   const role = request.slots[0]?.role ?? 'head';

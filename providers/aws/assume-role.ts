@@ -1,5 +1,6 @@
-// Credentials of another account: of a role there that trusts the control plane's account and asks for an external id, which keeps
-// others who may use this control plane from naming the role as theirs. An hour long; the SDK asks again before they expire.
+// Temporary credentials of another account's role, which trusts the control plane's account and requires an external id. The id
+// prevents other users of this control plane from claiming the role as theirs. Credentials last an hour; the SDK renews them
+// before they expire.
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -19,7 +20,7 @@ export interface RoleCredentials {
 
 const hourSeconds = 3_600;
 
-/** A credential provider of the SDK. */
+/** A credential provider for the SDK. */
 export const assumeRole =
   (region: string, { roleArn, externalId }: AssumedRole) =>
   async (): Promise<RoleCredentials> => {

@@ -1,4 +1,5 @@
-// The identity of this process's credentials: the cheapest request that shows whether they work, allowed to every identity.
+// The identity of this process's credentials. GetCallerIdentity is the cheapest request that verifies credentials, and every
+// identity may call it.
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
 export interface Caller {

@@ -1,4 +1,4 @@
-// Writes catalogue.json, the dated table of EC2 instance types for control planes without AWS credentials, from moto's answer of
+// Writes catalogue.json, the dated table of EC2 instance types for control planes without AWS credentials, from moto's copy of
 // DescribeInstanceTypes (Apache-2.0; `moto/ec2/resources/instance_types.json.gz` of its wheel, with the date of the file).
 // `node providers/aws/catalogue-write.ts instance_types.json.gz 2026-10-27`
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The dated tables beside this file: instance types, for control planes without AWS credentials, and prices on demand by region,
-// which EC2's own API does not report.
+// The dated tables beside this file: instance types, for control planes without AWS credentials, and on-demand prices by
+// region, which EC2's API does not report.
 import { readFileSync } from 'node:fs';
 
 import type { Offer } from '../provider.ts';
@@ -11,26 +11,26 @@ const catalogue: { types: Record<string, Row> } = JSON.parse(
   readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'),
 );
 
-/** US dollars an hour in the order of `regions`; null where the type has no price. */
+/** US dollars per hour, in the order of `regions`; null where the type has no price. */
 const table: { regions: [region: string, asOf: string, source: string][]; types: Record<string, (number | null)[]> } =
   JSON.parse(readFileSync(new URL('prices.json', import.meta.url), 'utf8'));
 const columns = new Map(table.regions.map(([region, asOf, source], column) => [region, { column, asOf, source }]));
 
-/** Where the prices of a region come from, and the RFC 3339 date of that; null for a region without any. */
+/** Source and RFC 3339 date of a region's prices; null for a region without prices. */
 export function pricesOfRegion(region: string): { source: string; asOf: string } | null {
   const found = columns.get(region);
   return found === undefined ? null : { source: found.source, asOf: found.asOf };
 }
 
-/** US dollars per hour on demand; null when the table does not know it. */
+/** On-demand price in US dollars per hour; null when the table has none. */
 export function onDemandPrice(region: string, type: string): number | null {
   const found = columns.get(region);
   return found === undefined ? null : (table.types[type]?.[found.column] ?? null);
 }
 
 /**
- * The types of the table in each of these zones, on demand: only AWS knows which zone really has which type. Without prices of
- * the region, every type there is.
+ * The table's types, on demand, in each of these zones; AWS alone reports which zone has which type. Without prices for the
+ * region, returns every type of the table.
  */
 export function catalogueOffers(region: string, zones: readonly string[]): Offer[] {
   return Object.entries(catalogue.types).flatMap(([type, [vcpus, memoryMib, architecture, gpus, gpuName]]) => {

@@ -1,5 +1,5 @@
-// What has to be right before EC2 launches anything: `ropewalk doctor` asks for all of it, the API and the Temporal worker refuse to
-// start without their part. Otherwise instances are launched and paid for whose agents can never register.
+// Requirements for launching on EC2. `ropewalk doctor` checks all of them; the API and the Temporal worker refuse to start
+// without theirs. Otherwise instances would be launched and billed whose agents can never register.
 import { RopewalkError } from '../../domain/errors.ts';
 import { type Environment, notTriedWithout, type ProviderCheck } from '../manifest.ts';
 import { isLoopback } from '../reachable.ts';
@@ -25,7 +25,7 @@ export const credentialsCheck = (region: string): ProviderCheck => ({
 const identityKeysVariable = 'ROPEWALK_AWS_IDENTITY_KEYS';
 
 /**
- * The keys of the file that ROPEWALK_AWS_IDENTITY_KEYS names, else AWS's certificates as of the date of this release.
+ * The keys in the file that ROPEWALK_AWS_IDENTITY_KEYS names, else the AWS certificates shipped with this release.
  *
  * @throws RopewalkError VALIDATION when the file cannot be used, or there is no key for one of the regions.
  */
@@ -61,7 +61,7 @@ export const identityKeysCheck = (regions: readonly { region: string }[], env: E
 });
 
 /**
- * Instances of EC2 cannot reach a loopback address; those of an emulated EC2 on this machine can.
+ * EC2 instances cannot reach a loopback address; instances of an EC2 emulator on this machine can.
  *
  * @throws RopewalkError VALIDATION
  */

@@ -1,5 +1,5 @@
-// The SDK's clients. The SDK never retries a launch: it would repeat one for which there is no capacity three times in a tenth
-// of a second, and hide which attempt was answered. It retries everything else.
+// The SDK's clients. The SDK retries every call except launches: it would repeat a launch without capacity three times within
+// 0.1 s, and hide which attempt was answered.
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
@@ -20,8 +20,8 @@ export interface AwsClients {
 }
 
 /**
- * The SDK finds credentials and endpoints by itself: AWS_* variables, profiles, the role of the instance. With `role` it uses them to
- * take that role, of another account.
+ * The SDK finds credentials and endpoints by itself: AWS_* variables, profiles, the instance's role. With `role`, it assumes
+ * that role of another account.
  */
 export function createAwsClients(
   region: string,
@@ -39,7 +39,6 @@ export function createAwsClients(
   };
 }
 
-/** Closes their connections. */
 export function destroyClients({ launching, ec2, ssm, logs }: AwsClients): void {
   for (const client of [launching, ec2, ssm, logs]) client.destroy();
 }

@@ -1,4 +1,4 @@
-// The instances of Ropewalk as EC2 describes them: by tag and in pages, never one by one. An unknown state counts as starting.
+// Ropewalk's instances as EC2 describes them, read by tag and in pages, never one by one. An unknown state counts as starting.
 import { paginateDescribeInstances } from '@aws-sdk/client-ec2';
 import type { Filter, Instance } from '@aws-sdk/client-ec2';
 
@@ -10,7 +10,7 @@ import { wasOrdered, whyEnded } from './state-reasons.ts';
 import { ownerIn, tagFilters, tagsOf } from './tags.ts';
 
 const pageSize = 1_000;
-/** EC2 takes 200 values in a filter. */
+/** EC2 accepts 200 values in a filter. */
 const idsPerFilter = 200;
 const notGone = ['pending', 'running', 'shutting-down', 'stopping', 'stopped'];
 
@@ -23,25 +23,28 @@ const states: Record<string, ObservedState> = {
   terminated: 'gone',
 };
 
-/** Every instance of this owner that is not gone, and those of `ids` that EC2 still shows. */
+/** Every existing instance of this owner, and those of `ids` that EC2 still shows. */
 export async function describeOwned(clients: AwsClients, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
   const asked = new Set(ids);
   const found = await byTags(clients, tagFilters(tagsOf(owner)));
   return found.filter((instance) => instance.state !== 'gone' || asked.has(instance.id));
 }
 
-/** Every instance of this deployment that is not gone. */
+/** Every existing instance of this deployment. */
 export async function listDeployment(clients: AwsClients, deploymentId: string): Promise<ObservedInstance[]> {
   const filters = tagFilters([{ Key: tagKeys.deployment, Value: deploymentId }]);
   return byTags(clients, [...filters, { Name: 'instance-state-name', Values: notGone }]);
 }
 
 export interface ShownInstance extends ObservedInstance {
-  /** False for a stopped instance: it does no work, but exists, and costs money, until it is terminated. */
+  /** False for a stopped instance: it does no work, but exists and costs money until it is terminated. */
   isTerminating: boolean;
 }
 
-/** Those of `ids` that EC2 shows, of any owner. By filter: with the ids as a parameter, one unknown id would fail the call. */
+/**
+ * Those of `ids` that EC2 shows, of any owner. Uses a filter because one unknown id in the `InstanceIds` parameter would fail
+ * the call.
+ */
 export async function describeIds(clients: AwsClients, ids: string[]): Promise<ShownInstance[]> {
   return (await describeInstancesByIds(clients, ids)).flatMap((instance) => {
     const isTerminating = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
@@ -49,7 +52,7 @@ export async function describeIds(clients: AwsClients, ids: string[]): Promise<S
   });
 }
 
-/** As EC2 describes them; without those that it does not show. */
+/** Omits ids that EC2 does not show. */
 export async function describeInstancesByIds(clients: AwsClients, ids: string[]): Promise<Instance[]> {
   const found: Instance[] = [];
   for (let from = 0; from < ids.length; from += idsPerFilter) {
@@ -67,7 +70,7 @@ export async function describeTokens(clients: AwsClients, tokens: string[]): Pro
   );
 }
 
-/** What a fleet has launched, including terminated instances: EC2 sets this tag by itself. */
+/** The instances that a fleet launched, including terminated ones. EC2 sets this tag by itself. */
 export async function describeFleet(clients: AwsClients, fleetId: string): Promise<FleetInstance[]> {
   const found = await instancesBy(clients, [{ Name: 'tag:aws:ec2:fleet-id', Values: [fleetId] }]);
   return found.flatMap(({ InstanceId: id, InstanceType, Placement }) =>

@@ -1,6 +1,6 @@
-// The known error codes of EC2, each with its scope and the text for people. The plan acts on scopes alone; an unknown code is
-// shown as it came, and the launch is retried with growing pauses, a bounded number of times.
-// Codes: AWS's documentation and Karpenter's pkg/errors, as of 2026-08.
+// The known error codes of EC2, each with its scope and a message for users. The plan acts on scopes only. An unknown code is
+// shown unchanged, and the launch is retried with backoff, a bounded number of times. Codes: AWS's documentation and
+// Karpenter's pkg/errors, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
 import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
@@ -66,7 +66,7 @@ const table: Record<string, KnownError> = {
   SignatureDoesNotMatch: account('The secret key of the control plane is wrong.'),
   ExpiredToken: account(expired),
   ExpiredTokenException: account(expired),
-  // EC2 says so of a session that has ended too.
+  // EC2 also returns this for an expired session.
   RequestExpired: account(
     'The credentials of the control plane have expired: renew them. Or the clock of this machine is wrong.',
   ),
@@ -109,9 +109,10 @@ const table: Record<string, KnownError> = {
   ParameterNotFound: request('AWS Systems Manager has no such image parameter in this region: see gpuImage.'),
   'InvalidLaunchTemplateName.NotFoundException': cloud('The launch template does not exist (yet).'),
   'InvalidLaunchTemplateId.NotFound': cloud('The launch template does not exist (yet).'),
-  // The template of an attempt that gave nothing is deleted with its exclusions, and another process excludes other pools.
+  // A launch without instances deletes its template with its exclusions, so another process may exclude other pools.
   IdempotentParameterMismatch: unknown('The answer to a previous attempt at this launch is no longer known.'),
-  // By automation in the account, or at once for a reason that describing shows. The next launch has a token of its own.
+  // The instance was terminated by automation in the account, or by EC2 for a reason that DescribeInstances reports. The next
+  // launch has a new token.
   IdempotentInstanceTerminated: unknown(
     'The instance of a previous attempt at this launch has been terminated already.',
   ),
@@ -127,12 +128,12 @@ const table: Record<string, KnownError> = {
   Unavailable: cloud('AWS is not available right now.'),
 };
 
-/** The codes of the table, for the test that it is complete. */
+/** The table's codes, for the test of its completeness. */
 export const knownCodes: readonly string[] = Object.keys(table);
 
 /**
- * The meaning of an error of EC2. `message` is AWS's own sentence; the text ends with it, since only it names the resource, and
- * with the id by which AWS's support finds the request, except for a lack of capacity.
+ * The meaning of an EC2 error. `message` is AWS's own sentence. The text ends with it, because only it names the resource, and
+ * with the request id for AWS support, except for capacity errors.
  */
 export function classify(code: string, message: string, requestId = ''): KnownError & { known: boolean } {
   const found = byMessage(code, message) ?? table[code] ?? null;
@@ -151,7 +152,7 @@ const isCapacity = (scope: FailureScope): boolean => ['offer', 'zone', 'subnet',
 
 /** Codes whose meaning depends on the message. */
 function byMessage(code: string, message: string): KnownError | null {
-  // A new instance profile takes seconds to be visible everywhere; one that does not exist never is.
+  // A new instance profile takes seconds to be visible everywhere; a missing one never is.
   if (code === 'InvalidParameterValue' && message.includes('Invalid IAM Instance Profile')) {
     const text = 'EC2 does not know the instance profile of the configuration (yet): does it exist, in this account?';
     return { scope: 'unknown', text };

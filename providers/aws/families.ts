@@ -1,6 +1,6 @@
-// Families of instance types that are considered when a request names none: general-purpose ones of the last generations. Burstable
-// ones (t3, t4g) are left out: a cluster computes all the time, and beyond their baseline they are throttled or billed for credits.
-// Previous and special ones are left out too; a request may name any type.
+// Instance type families that are considered when a request names none: recent general-purpose ones. Burstable ones (t3, t4g)
+// are excluded: a cluster computes all the time, and beyond their baseline they are throttled or billed for credits. Previous
+// generations and special families are excluded too; a request may name any type.
 import type { InstanceFamilies } from '../../domain/offers/choose.ts';
 
 export const awsFamilies: InstanceFamilies = {
@@ -9,5 +9,5 @@ export const awsFamilies: InstanceFamilies = {
   gpu: /^(g4dn|g5|g6|g6e|p3)\./,
 };
 
-/** EC2's families of NVIDIA GPUs, also those that a request has to name. */
+/** EC2's NVIDIA GPU families, including those that a request must name. */
 export const hasGpu = (type: string): boolean => /^(g[4-9]|gr[4-9]|p[2-9])/.test(type) && !type.startsWith('g4ad');

@@ -1,5 +1,5 @@
-// CreateFleet of type `instant`: many types and zones in one call, answered at once with the launched instances and the pools
-// that failed. One attempt and no fleet to manage: the plan asks again for what is missing.
+// CreateFleet of type `instant`: many types and zones in one call, whose answer lists the launched instances and the failed
+// pools. It makes one attempt and leaves no fleet to manage: the plan requests the missing instances again.
 import { CreateFleetCommand } from '@aws-sdk/client-ec2';
 import type { _InstanceType, CreateFleetCommandOutput, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
 
@@ -11,7 +11,7 @@ import type { Pool, RoleLaunch, RoleOutcome } from './pools.ts';
 export async function launchFleet(clients: AwsClients, launch: RoleLaunch): Promise<RoleOutcome> {
   const { request, role, count, placement, template, oneZone } = launch;
   const overrides = launch.pools.map(overrideOf);
-  // With both, AWS refuses a launch of which not even one instance fits; without them, zones would mix.
+  // With both options, AWS refuses a launch when not even one instance fits; without them, zones would mix.
   const together = oneZone ? { SingleAvailabilityZone: true, MinTargetCapacity: 1 } : {};
   const command = new CreateFleetCommand({
     Type: 'instant',
@@ -36,7 +36,7 @@ export async function launchFleet(clients: AwsClients, launch: RoleLaunch): Prom
   const { previousShownMs } = launch;
   const isComplete = Instances.length + Errors.length > 0;
   if (isComplete || FleetId === undefined || previousShownMs === null) return read(answer, launch);
-  // A repeat may be answered with the id of its fleet alone. To take that for nothing would launch everything again.
+  // The answer to a repeated call may contain only the fleet's id. Treating it as empty would launch everything again.
   const instances = await findOfFleet(clients, FleetId, count, previousShownMs);
   return { instances, failures: accountFor(count - instances.length, [], whereOf(launch)), poolFailures: [] };
 }
@@ -47,7 +47,7 @@ const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverri
   Priority: priority,
 });
 
-/** The SDK lists the types of its release date; ours come from the catalogue, and EC2 refuses a type that it does not know. */
+/** The SDK lists the types of its release date; ours come from the catalogue, and EC2 refuses unknown types. */
 const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
 
 function read(answer: CreateFleetCommandOutput, launch: RoleLaunch): RoleOutcome {
@@ -74,7 +74,7 @@ function read(answer: CreateFleetCommandOutput, launch: RoleLaunch): RoleOutcome
   };
 }
 
-/** Where what is missing was asked for. */
+/** The zone and market of the missing instances. */
 function whereOf({ pools, placement }: RoleLaunch) {
   const zones = new Set(pools.map(({ subnet }) => subnet.zone));
   return { zone: zones.size === 1 ? (pools[0]?.subnet.zone ?? '') : '', market: placement.market };

@@ -1,5 +1,5 @@
-// The EC2 provider as the processes of a control plane make it: from a region's settings, and the agent that it launches. A
-// workspace with an account of its own has a provider of its own behind it.
+// Creates the EC2 provider of the control plane's processes from a region's settings and the agent's download. A workspace with
+// its own account has its own provider behind it.
 import { agentDownload } from '../agent-download.ts';
 import type { Provider } from '../provider.ts';
 import { byWorkspace } from './accounts.ts';
@@ -9,17 +9,17 @@ import type { AwsSettings } from './settings.ts';
 
 type Network = 'subnets' | 'workerSubnets' | 'securityGroups' | 'instanceProfile' | 'assignPublicIps';
 
-/** The account of a workspace: what it gave to the control plane, and its own network. */
+/** A workspace's account: the role that it grants, and its network. */
 export type WorkspaceAccount = AssumedRole & Pick<AwsSettings, Network>;
 
 export interface AwsFileSettings extends Omit<AwsSettings, 'agent'> {
   node: AwsSettings['agent']['node'];
   apiCa: string | null;
-  /** By workspace. */
+  /** By workspace name. */
   workspaceAccounts: Readonly<Record<string, WorkspaceAccount>>;
 }
 
-/** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
+/** `apiUrl` is the API's address for instances; the API serves the agent by its hash. */
 export function createAwsProviderFrom(
   { node, apiCa, ...settings }: AwsFileSettings,
   launching: { apiUrl: string; agentBundle: string },
@@ -27,7 +27,7 @@ export function createAwsProviderFrom(
   return ofAllAccounts(settings, agentDownload(launching, { node, apiCa }), 'skip');
 }
 
-/** Lists and terminates; it cannot launch, so it needs no agent. */
+/** Lists and terminates only, so it needs no agent. */
 export function createAwsTerminator({ node, apiCa, ...settings }: AwsFileSettings): Provider {
   return ofAllAccounts(settings, { url: '', sha256: '', node, apiCa }, 'fail');
 }

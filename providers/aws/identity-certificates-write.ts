@@ -1,6 +1,6 @@
-// Writes identity-certificates.json, the certificates with which AWS signs instance identity documents (RSA, one for each region), from
-// AWS's page of them: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/regions-certs.md
-// `node providers/aws/identity-certificates-write.ts regions-certs.md 2026-08-22`: the page, and the date at which it was fetched.
+// Writes identity-certificates.json, the certificates with which AWS signs instance identity documents (RSA, one for each
+// region), from the AWS page https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/regions-certs.md and its download date:
+// `node providers/aws/identity-certificates-write.ts regions-certs.md 2026-08-22`
 import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 

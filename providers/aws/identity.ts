@@ -12,11 +12,11 @@ export interface InstanceIdentity {
   instanceId: string;
   region: string;
   accountId: string;
-  /** When the instance was launched, or last started. */
+  /** The time of the instance's launch or last start. */
   pendingAtMs: number;
 }
 
-/** Region -> AWS's public key there. Instances of a region without a key cannot register. */
+/** Maps a region to AWS's public key there. Instances of a region without a key cannot register. */
 export type IdentityKeys = ReadonlyMap<string, KeyObject>;
 
 const keyFile = z.record(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/), z.string());
@@ -27,7 +27,7 @@ const contents = z.object({
   pendingTime: z.iso.datetime(),
 });
 
-/** `path`: a JSON file {region: PEM}, of public keys or of the certificates that AWS publishes. */
+/** `path` is a JSON file {region: PEM} of public keys, or of the certificates that AWS publishes. */
 export async function loadIdentityKeys(path: string): Promise<IdentityKeys> {
   return parseIdentityKeys(JSON.parse(await readFile(path, 'utf8')));
 }
@@ -49,11 +49,11 @@ export function parseIdentityKeys(value: unknown): IdentityKeys {
   return keys;
 }
 
-/** The signature is RSA with SHA-256. A problem never quotes the document, which comes from the caller. */
+/** The signature is RSA with SHA-256. `problem` never quotes the document, because the caller controls it. */
 export function verifyIdentity(keys: IdentityKeys, proof: IdentityProof): InstanceIdentity | { problem: string } {
   const claimed = parse(proof.document);
   if (claimed === null) return { problem: 'it is not an identity document' };
-  // The region only selects the key: with any other key the signature is invalid.
+  // The claimed region selects the key: with any other key the signature is invalid.
   const key = keys.get(claimed.region);
   if (key === undefined) return { problem: 'its region has no key: see ROPEWALK_AWS_IDENTITY_KEYS' };
   const signature = Buffer.from(proof.signature, 'base64');

@@ -1,6 +1,6 @@
-// A security group of a cluster's own, with the ingress rules that the request asks for beside those of the account's groups.
-// It is created before the head instance is launched, named and tagged by its cluster, and deleted when the cluster has ended.
-// A name is unique in a network, so a second attempt, after a crash or at the same time, finds the group of the first.
+// A security group for one cluster, with the ingress rules of the request in addition to the account's groups. It is created
+// before the head instance is launched, named and tagged by its cluster, and deleted after the cluster has ended. Names are
+// unique in a network, so a second attempt, after a crash or at the same time, finds the first one's group.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -23,11 +23,11 @@ import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOf } from './tags.ts';
 
-/** A new group is not visible everywhere at once, and the interfaces of terminated instances hold theirs for a while. */
+/** A new group is not visible everywhere at once, and the interfaces of terminated instances keep theirs for a while. */
 const maxAttempts = 60;
 const pauseMs = 1_000;
 
-/** The settings for the launch of this role: a head instance with ingress rules has the cluster's own group too. */
+/** The settings for launching this role: a head instance with ingress rules also gets the cluster's group. */
 export async function withIngressRules(
   clients: AwsClients,
   settings: AwsSettings,
@@ -38,7 +38,7 @@ export async function withIngressRules(
   if (rules === undefined || role !== 'head') return settings;
   const group = await ensureGroup(clients, settings, owner, rules);
   const { cluster, scheduler } = settings.securityGroups;
-  // The account's groups may allow more than the request: where it names who may reach the scheduler, they are left out.
+  // The account's scheduler groups may allow more than the request, so a request with scheduler rules replaces them.
   const others = rules.scheduler === null ? scheduler : [];
   return { ...settings, securityGroups: { cluster, scheduler: [...others, group] } };
 }
@@ -70,7 +70,7 @@ async function ensureGroup(
     ['InvalidGroup.NotFound'],
     async () => (await describe(clients, filters))[0]?.GroupId,
   );
-  // One call a rule: a repeated call with several rules fails as a whole for the one that exists.
+  // One call per rule: a call with several rules fails as a whole when one of them exists.
   for (const { port, source } of portsOf(ingress)) {
     const ranges = source.includes(':') ? { Ipv6Ranges: [{ CidrIpv6: source }] } : { IpRanges: [{ CidrIp: source }] };
     const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, ...ranges }];
@@ -87,7 +87,7 @@ async function ensureGroup(
   return GroupId;
 }
 
-/** The groups of an owner of which nothing else is left. The sweep deletes those that cannot be deleted yet. */
+/** Deletes the groups of an owner without other resources. The sweep deletes those that are still in use. */
 export async function deleteGroups(clients: AwsClients, owner: Owner, signal: AbortSignal): Promise<void> {
   for (const { GroupId } of await groupsOf(clients, tagFilters(tagsOf(owner)))) {
     if (GroupId === undefined) continue;
@@ -106,7 +106,7 @@ export async function deleteGroup(clients: AwsClients, GroupId: string): Promise
   return true;
 }
 
-/** None where the role is not allowed to list groups: then it cannot have created any. */
+/** Empty where the role may not list groups: then it cannot have created any. */
 export async function groupsOf(clients: AwsClients, filters: Filter[]): Promise<SecurityGroup[]> {
   try {
     return await describe(clients, filters);
@@ -123,14 +123,14 @@ async function describe(clients: AwsClients, Filters: Filter[]): Promise<Securit
   return found;
 }
 
-/** The network of the account's group. */
+/** The VPC of the account's group. */
 async function networkOf(clients: AwsClients, group: string): Promise<string> {
   const ask = new DescribeSecurityGroupsCommand({ GroupIds: [group] });
   const { SecurityGroups = [] } = await clients.limiter.run('read', () => clients.ec2.send(ask));
   return SecurityGroups[0]?.VpcId ?? '';
 }
 
-/** Repeats an attempt until it gives something; errors with these codes are retried too. */
+/** Repeats an attempt until it returns a value; errors with these codes are retried too. */
 async function withRetry<T>(
   codes: readonly string[],
   attempt: () => Promise<T | undefined>,

@@ -1,5 +1,5 @@
-// Whether EC2 would launch: the real request as a dry run, in every subnet, with the groups of a head instance. AWS checks permissions
-// and parameters, launches nothing and bills nothing.
+// Checks that EC2 would launch: sends the real request as a dry run, in every subnet, with the groups of a head instance. AWS
+// checks permissions and parameters, launches nothing and bills nothing.
 import { RunInstancesCommand } from '@aws-sdk/client-ec2';
 import type { _InstanceType } from '@aws-sdk/client-ec2';
 
@@ -15,14 +15,14 @@ import type { AwsSettings, Subnet } from './settings.ts';
 import { tagsOf } from './tags.ts';
 import { machineOf, networkInterface } from './templates.ts';
 
-/** What is tried: the usual type without a GPU, and one with a GPU where an image for it is configured. */
+/** The types of the dry runs: the usual one, and one with a GPU where an image for it is configured. */
 const types = { usual: 'm6i.xlarge', gpu: 'g4dn.xlarge' } as const;
 const diskGib = { usual: 30, gpu: 120 } as const;
 
 /**
- * What EC2 would launch, in words.
+ * Describes the possible launches.
  *
- * `deploymentId`: of the tags, which the policy of the control plane requires. `role`: of the account to try, when it is another.
+ * `deploymentId` is part of the tags, which the control plane's policy requires. `role` is that of another account to try.
  *
  * @throws RopewalkError UNAVAILABLE naming the subnet, AWS's answer and the command that creates what is missing.
  */
@@ -93,9 +93,9 @@ async function tryIn(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'DryRunOperation') return;
-    // A zone may lack the type that is tried; launches then choose another.
+    // A zone may lack this type; launches then choose another.
     if (code === 'Unsupported') return;
-    // A new account has no quota for GPUs, and may need none. The check of quotas shows it.
+    // A new account has no GPU quota, and may need none. The quota check shows it.
     if (code === 'VcpuLimitExceeded' && kind === 'gpu') return;
     throw new RopewalkError(
       {

@@ -1,5 +1,5 @@
-// A launch on EC2. Workers go first, because their capacity is the hard part: the head instance then goes to the zone that gave
-// them. Every call carries a client token derived from the launch's own, so a repeated launch finds what it created.
+// Launches on EC2. Workers are launched first because their capacity is scarcer; the head instance then goes to their zone.
+// Every call carries a client token derived from the launch token, so a repeated launch finds its instances.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { placementOf } from '../placement.ts';
@@ -28,7 +28,7 @@ export async function launchInstances(
   request: LaunchRequest,
   unseenMs = defaultUnseenMs,
 ): Promise<LaunchOutcome> {
-  // Everything that previous attempts launched was launched before now.
+  // All previous attempts launched before this time.
   const previousShownMs = performance.now() + unseenMs;
   const outcome: LaunchOutcome = { launched: [], failures: [] };
   let zone: string | null = null;
@@ -38,7 +38,7 @@ export async function launchInstances(
     const { instances, failures } = await launchRole(clients, settings, {
       ...{ request, role, count: slots.length, zone, previousShownMs },
     });
-    // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
+    // EC2 does not guarantee an order of ids; sorting makes a repeat bind each id to the same slot.
     const ordered = instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const { market, diskGib } = placementOf(request, role);
     const priced = ordered.map(({ type, zone: where }) => ({ role, type, zone: where, market, diskGib }));
@@ -62,7 +62,7 @@ interface RoleRequest {
   request: LaunchRequest;
   role: InstanceRole;
   count: number;
-  /** The only zone that will do; null for any of the placement. */
+  /** The required zone; null for any zone of the placement. */
   zone: string | null;
   previousShownMs: number;
 }
@@ -107,13 +107,13 @@ async function launchFrom(clients: AwsClients, exclusions: string, launch: RoleL
     return await launchPools(clients, { ...launch, pools: withoutExcluded(launch.pools, exclusions) });
   } catch (error) {
     if (exclusions === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
-    // The launch was asked for before with nothing excluded: its template was deleted, with its cluster's last instance or
-    // after an answer that gave nothing, and this attempt made a new one.
+    // A previous attempt of this launch excluded no pools. Its template was deleted, with the cluster's last instance or after
+    // an empty answer, and this attempt made a new one.
     return launchPools(clients, launch);
   }
 }
 
-/** Fleets, or single launches where the account allows no fleets. */
+/** Uses fleets, or single launches where the account allows no fleets. */
 async function launchPools(clients: AwsClients, launch: RoleLaunch): Promise<RoleOutcome> {
   try {
     return await launchFleet(clients, launch);
@@ -126,8 +126,8 @@ async function launchPools(clients: AwsClients, launch: RoleLaunch): Promise<Rol
 const fleetsAreUnavailable = new Set(['UnauthorizedOperation', 'MaxFleetCountExceeded', 'UnsupportedOperation']);
 
 /**
- * The same launch is repeated under the same token, which finds out what exists; meanwhile an operator reads this error. Known
- * temporary failures are repeated forever, an error that is not understood a bounded number of times.
+ * The launch is repeated under the same token, which finds existing instances; meanwhile an operator reads this error. Known
+ * temporary failures are repeated forever, unknown errors a bounded number of times.
  */
 function repeatable(error: unknown): unknown {
   if (!isAnswer(error)) return error;

@@ -1,4 +1,4 @@
-// When instances began and ended, as EC2 says and bills: from LaunchTime to the time in StateTransitionReason.
+// Launch and end times of instances as EC2 reports and bills them: from LaunchTime to the time in StateTransitionReason.
 import type { Instance } from '@aws-sdk/client-ec2';
 
 import type { DiskSizes, Lifetime } from '../../domain/cost/interval.ts';
@@ -7,7 +7,7 @@ import { describeInstancesByIds } from './describe.ts';
 import { pricesOf } from './prices.ts';
 import { tagKeys, type AwsSettings } from './settings.ts';
 
-/** Of those that EC2 still shows: it forgets an ended instance after about an hour. Its answer has no size of disks. */
+/** Covers the instances that EC2 still shows, which is about an hour after their end. Its answer has no disk sizes. */
 export async function readLifetimes(
   clients: AwsClients,
   settings: Pick<AwsSettings, 'region' | 'assignPublicIps' | 'workerSubnets'>,

@@ -1,5 +1,5 @@
-// Keeps Ropewalk's calls below EC2's request rates, with one bucket per group of calls for each (account, region): Ropewalk
-// must not exhaust the rates of a user's account. Sizes and rates: EC2's API throttling page, as of 2026-08.
+// Keeps Ropewalk's calls below EC2's request rates, so that users' own calls in the account are not throttled. One bucket per
+// group of calls for each (account, region). Sizes and rates: EC2's API throttling page, as of 2026-08.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type CallGroup = 'read' | 'change' | 'run' | 'terminate';
@@ -16,7 +16,7 @@ const buckets: Record<CallGroup, Bucket> = {
   terminate: { size: 100, perSecond: 5 },
 };
 
-/** Share of each bucket that Ropewalk uses; the rest is for the user's own calls. */
+/** Ropewalk's share of each bucket; the rest is for the user's own calls. */
 const ourShare = 0.8;
 
 export interface Limiter {
@@ -24,7 +24,7 @@ export interface Limiter {
   run<T>(group: CallGroup, call: () => Promise<T>): Promise<T>;
 }
 
-/** `now` in milliseconds of any clock that does not go back. */
+/** `now` returns milliseconds of any monotonic clock. */
 export function createLimiter(
   now: () => number = () => performance.now(),
   wait: (ms: number) => Promise<unknown> = sleep,

@@ -1,9 +1,9 @@
-// Reads what agents sent to CloudWatch Logs: one group per workspace, one stream per instance. The control plane stores none of
-// it. Each event is a JSON line as agents write them (agent/aws/log-queue.ts).
+// Reads agents' log lines from CloudWatch Logs: one group per workspace, one stream per instance. The control plane stores none
+// of them. Each event is a JSON line as agents write it (agent/aws/log-queue.ts).
 //
-// Each line is returned once: agents number their lines, and send them again when an answer was lost. A follower reads again a
-// little way back each time, and further back from time to time, because lines arrive late and CloudWatch inserts them at their
-// time. A follower misses a line that arrives later than that; a new reader finds it.
+// Each line is returned once: agents number their lines, and resend them when an answer is lost. Lines arrive late, and
+// CloudWatch inserts them at their time, so a follower overlaps its reads a little each time and by more from time to time. A
+// follower misses a line that arrives later than that; a new reader finds it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
@@ -18,7 +18,7 @@ import { codeOf, messageOf } from './sdk-errors.ts';
 export interface LogTimes {
   pollMs: number;
   lookBackMs: number;
-  /** Each `farEvery`th read goes back this far. */
+  /** Each `farEvery`th read starts this far back. */
   farBackMs: number;
   farEvery: number;
 }
@@ -72,7 +72,7 @@ async function* events(
       yield* page.events ?? [];
       nextToken = page.nextToken;
     } catch (error) {
-      // The first agent that sends a line creates the group.
+      // The group does not exist before the first agent sends a line.
       if (signal?.aborted === true || codeOf(error) === 'ResourceNotFoundException') return;
       throw unreadable(error);
     }
@@ -90,14 +90,14 @@ interface Seen {
   add(key: string, atMs: number): boolean;
 }
 
-/** Remembers the lines that may be read again: as far back as reads go. A line that was sent twice has one time. */
+/** Remembers the lines that may be read again, as far back as reads go. A resent line keeps its time. */
 function createSeen(keepMs: number): Seen {
   const known = new Map<string, number>();
   let newestMs = 0;
   let forgetAt = firstForgetAt;
   const forget = (): void => {
     for (const [key, atMs] of known) if (atMs < newestMs - keepMs) known.delete(key);
-    // With very many lines at once, a line may be returned twice; memory stays bounded.
+    // Bounds memory: with very many lines at the same time, a line may be returned twice.
     for (const key of known.keys()) {
       if (known.size <= maxSeen) break;
       known.delete(key);
@@ -118,7 +118,7 @@ function createSeen(keepMs: number): Seen {
 const firstForgetAt = 10_000;
 const maxSeen = 500_000;
 
-/** An event that is not an agent's is returned as it is: other programs may write there too. */
+/** An event from another program is returned unchanged. */
 function read(event: FilteredLogEvent): { number: number | null; line: LogLine } {
   const instance = event.logStreamName?.split('/')[1] ?? '';
   const atMs = event.timestamp ?? 0;

@@ -1,5 +1,5 @@
-// EC2 as others see it. Configured by the file that ROPEWALK_AWS_SETTINGS names, which the API, every Temporal worker and the
-// operator's commands read alike; credentials come from where the AWS SDK finds them.
+// The manifest of EC2. Its configuration is the file that ROPEWALK_AWS_SETTINGS names, which the API, every Temporal worker and
+// the operator's commands read; the AWS SDK finds the credentials.
 import { cloudQueue, ec2InstanceId } from '../../domain/cloud-names.ts';
 import type {
   CloudAccount,
@@ -99,7 +99,7 @@ const quotaCheck = ({ region }: AwsFile): ProviderCheck => ({
   },
 });
 
-/** Whether the role of each workspace's account can be taken, and would launch there. */
+/** Whether the role of each workspace's account can be assumed and may launch there. */
 const accountChecks = (file: AwsFile, env: Environment): ProviderCheck[] =>
   Object.entries(file.workspaceAccounts).map(([workspace, { roleArn, externalId, ...network }]) => ({
     workspace,

@@ -1,6 +1,6 @@
-// The offers of EC2 in a region, from its own APIs: types, the zones that have them, spot prices. On-demand prices have an API
-// only in three regions and come from the dated table; a type without a price there is on offer, its price unknown. Without AWS
-// credentials the tables serve alone.
+// The offers of EC2 in a region, from its own APIs: types, their zones, spot prices. On-demand prices have an API only in three
+// regions and come from the dated table; a type missing there is offered with an unknown price. Without AWS credentials, only
+// the tables are used.
 import {
   paginateDescribeInstanceTypeOfferings,
   paginateDescribeInstanceTypes,
@@ -25,7 +25,7 @@ export async function awsOffers(clients: AwsClients, settings: OffersSettings): 
   try {
     return await offersOfRegion(clients, settings);
   } catch (error) {
-    // Without credentials, or without the permission to read offers, the table has to do.
+    // Falls back to the table without credentials, or without the permission to read offers.
     const isForbidden = !isAnswer(error) || classify(codeOf(error), messageOf(error)).scope === 'account';
     if (!isForbidden) throw error;
     return catalogueOffers(
@@ -75,7 +75,7 @@ function offersOf(
     ...(classes.includes('on-demand')
       ? [{ ...shape, market: 'on-demand' as const, pricePerHour: prices.onDemand }]
       : []),
-    // Without a price, EC2 had none of it on the spot market for three months.
+    // A type without a spot price was not on the spot market for three months.
     ...(classes.includes('spot') && prices.spot !== null
       ? [{ ...shape, market: 'spot' as const, pricePerHour: prices.spot }]
       : []),
@@ -104,7 +104,7 @@ async function describeZones(clients: AwsClients): Promise<Map<string, string[]>
   return zones;
 }
 
-/** The newest price of each type in each zone: without a time range EC2 answers from newest to oldest. */
+/** The newest price of each type in each zone: without a time range EC2 returns the newest first. */
 async function describeSpotPrices(clients: AwsClients): Promise<Map<string, number>> {
   const prices = new Map<string, number>();
   const query = { ProductDescriptions: ['Linux/UNIX'], StartTime: new Date() };

@@ -1,5 +1,4 @@
-// One call to EC2 for the instances of one role: the pools (a type in a subnet) that it may be served from, its client token
-// and tags, and its outcome.
+// One call to EC2 for the instances of one role: its pools (a type in a subnet), its client token and tags, and its outcome.
 import { createHash } from 'node:crypto';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
@@ -20,7 +19,9 @@ export interface RoleLaunch {
   oneZone: boolean;
   template: string;
   settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>;
-  /** Of a repeat: when, by performance.now(), EC2 shows all that previous attempts launched. null for a first attempt. */
+  /**
+   * For a retry: the `performance.now()` time by which EC2 shows all instances of previous attempts. null for a first attempt.
+   */
   previousShownMs: number | null;
 }
 
@@ -33,11 +34,11 @@ export interface Pool {
 export interface RoleOutcome {
   instances: { id: string; type: string; zone: string }[];
   failures: LaunchFailure[];
-  /** The failure of each pool that could not give, also where others gave everything. */
+  /** The failure of each pool, also when other pools launched everything. */
   poolFailures: LaunchFailure[];
 }
 
-/** EC2 takes 300 pools in a request; Karpenter asks for at most 60 types. */
+/** EC2 accepts 300 pools in a request; Karpenter uses at most 60 types. */
 const maxPools = 300;
 
 export function poolsOf({ types }: Placement, subnets: AwsSettings['subnets']): Pool[] {
@@ -45,11 +46,11 @@ export function poolsOf({ types }: Placement, subnets: AwsSettings['subnets']): 
   return some.flatMap((type, priority) => subnets.map((subnet) => ({ type, subnet, priority })));
 }
 
-/** EC2 remembers it: the same token is the same instances. At most 64 characters. */
+/** EC2 remembers it: the same token returns the same instances. At most 64 characters. */
 export const clientToken = (...parts: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 64);
 
-/** Instances, their volumes and interfaces are tagged by the very call that creates them. */
+/** The call that creates instances also tags them, their volumes and interfaces. */
 export function tagSpecifications(
   { request, role }: RoleLaunch,
   resources: readonly ('instance' | 'volume' | 'network-interface' | 'fleet')[],
@@ -65,7 +66,7 @@ export function tagSpecifications(
 export interface PoolError {
   code: string;
   message: string;
-  /** AWS's support finds the request by it. */
+  /** AWS support finds the request by it. */
   requestId?: string;
 }
 
@@ -79,8 +80,8 @@ export function failureOf(
 }
 
 /**
- * Failures of one call, so that their counts add up to the missing instances: EC2 reports which pools failed, not how many
- * instances each owes. The first failure of the list carries the number.
+ * Distributes the missing instances over the failures of one call: EC2 reports which pools failed, but no counts. The first
+ * failure carries the whole count.
  */
 export function accountFor(
   missing: number,

@@ -1,6 +1,6 @@
-// Finds what previous attempts at a launch without fleets have launched. A token alone does not answer that: EC2 keeps it for
-// one pool, and a pool that failed at first may give everything when it is asked again. So a repeat searches before it asks,
-// for as long as EC2 may take to show an instance; when all instances are found it need not wait.
+// Finds the instances that previous attempts at a launch without fleets created. A token alone does not find them: EC2 keeps it
+// for one pool, and a pool that failed at first may succeed on a retry. So a retry searches before it launches, for as long as
+// EC2 may take to show an instance, or until all instances are found.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import { isAnswer, messageOf } from './sdk-errors.ts';
 
 const pollMs = 2_000;
 
-/** `untilMs`, by performance.now(): by then EC2 shows everything that was launched before this attempt began. */
+/** By `untilMs`, a `performance.now()` time, EC2 shows everything that was launched before this attempt began. */
 export const findPreviouslyLaunched = (
   clients: AwsClients,
   tokens: string[],
@@ -19,7 +19,7 @@ export const findPreviouslyLaunched = (
   untilMs: number,
 ): Promise<{ id: string; token: string }[]> => findAll(() => describeTokens(clients, tokens), count, untilMs);
 
-/** The same for a fleet that EC2 repeats without its instances. */
+/** The same for a repeated fleet whose answer lists no instances. */
 export const findOfFleet = (
   clients: AwsClients,
   fleetId: string,
@@ -38,7 +38,7 @@ async function findAll<T>(describe: () => Promise<T[]>, count: number, untilMs: 
   }
 }
 
-/** As the answer to a launch, such an error would mean that nothing exists; here it leaves open what does. */
+/** As an answer to a launch, such an error would mean that nothing exists; here the number of instances is unknown. */
 const unreadable = (cause: unknown): RopewalkError =>
   new RopewalkError(
     {

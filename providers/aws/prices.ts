@@ -1,4 +1,4 @@
-// What instances with their disks and addresses cost when they are launched: on demand from the dated table, spot from EC2's own history.
+// Prices of instances with their disks and addresses at launch: on demand from the dated table, spot from EC2's price history.
 import { paginateDescribeSpotPriceHistory } from '@aws-sdk/client-ec2';
 import type { _InstanceType } from '@aws-sdk/client-ec2';
 
@@ -18,22 +18,22 @@ export interface Priced {
   diskGib: number;
 }
 
-/** Of gp3 in us-east-1: US dollars for each GiB and month of 730 hours (aws.amazon.com/ebs/pricing, 2026-10). */
+/** gp3 in us-east-1: US dollars per GiB and month of 730 hours (aws.amazon.com/ebs/pricing, 2026-10). */
 const diskDollarsPerGibMonth = 0.08;
 const hoursPerMonth = 730;
 
-/** Of a public IPv4 address in use, in every region since 2024-02-01 (aws.amazon.com/vpc/pricing, 2026-09). */
+/** A public IPv4 address in use, in every region since 2024-02-01 (aws.amazon.com/vpc/pricing, 2026-09). */
 const addressDollarsPerHour = 0.005;
 
 type Addresses = Pick<AwsSettings, 'assignPublicIps' | 'workerSubnets'>;
 
-/** US dollars an hour. */
+/** US dollars per hour. */
 export const addressPrice = (settings: Addresses, role: InstanceRole): number =>
   hasPublicAddress(settings, role) ? addressDollarsPerHour : 0;
 
 /**
- * Never rejects: without the history of spot prices, a spot instance counts with its price on demand, which is never less, and
- * its source says so.
+ * Never rejects: without the spot price history, a spot instance is priced on demand, which is never less, and its source
+ * states that.
  */
 export async function pricesOf(
   clients: AwsClients,
@@ -60,7 +60,7 @@ export async function pricesOf(
   };
 }
 
-/** The newest of each type and zone: EC2 answers from newest to oldest. */
+/** The newest price of each type and zone: EC2 returns the newest first. */
 async function spotPrices(clients: AwsClients, types: string[]): Promise<Map<string, number>> {
   const prices = new Map<string, number>();
   const query = {

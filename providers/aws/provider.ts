@@ -1,4 +1,4 @@
-// EC2 as a provider. It keeps no state that a crash could lose: tags and client tokens are its memory.
+// The EC2 provider. It keeps no state that a crash could lose: tags and client tokens store it.
 import type { Provider } from '../provider.ts';
 import type { AssumedRole } from './assume-role.ts';
 import { createAwsClients } from './clients.ts';
@@ -15,11 +15,11 @@ import { terminateOwned } from './terminate.ts';
 
 export interface AwsProviderOptions {
   settings: AwsSettings;
-  /** How long EC2 may take to show a new instance, in milliseconds. Default: two minutes. */
+  /** Maximum delay in milliseconds until EC2 shows a new instance. Default: two minutes. */
   unseenMs?: number;
-  /** Of this account and region, when other callers share it. */
+  /** The shared limiter of this account and region. */
   limiter?: Limiter;
-  /** Of another account, in which the provider works; null: the account of the credentials. */
+  /** The role of another account to work in; null for the account of the credentials. */
   role?: AssumedRole | null;
 }
 

@@ -1,11 +1,11 @@
-// How many vCPUs instances of an account may have at the same time, by EC2's quotas.
+// EC2's vCPU quotas of an account.
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { CheckWarning } from '../manifest.ts';
 import { codeOf, messageOf } from './sdk-errors.ts';
 
-/** Codes of AWS: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-quotas.html */
+/** Quota codes: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-quotas.html */
 export const vcpuQuotas = [
   { code: 'L-1216C47A', name: 'standard families, on demand', isGpu: false },
   { code: 'L-34B43A08', name: 'standard families, spot', isGpu: false },
@@ -13,11 +13,11 @@ export const vcpuQuotas = [
   { code: 'L-3819A6DF', name: 'G and VT families (GPU), spot', isGpu: true },
 ] as const;
 
-/** A head instance and one worker of the default size. */
+/** vCPUs of a head instance and one worker of the default size. */
 const smallestCluster = 8;
 
 /**
- * In words. The quotas of the control plane's own account.
+ * Describes the quotas of the control plane's own account.
  *
  * @throws RopewalkError UNAVAILABLE
  */

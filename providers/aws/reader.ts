@@ -1,4 +1,4 @@
-// What the API reads of one region: its offers, remembered for a while, and what agents printed.
+// The API's view of one region: its cached offers, and agents' logs.
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { AddressPrices } from '../../domain/offers/plan.ts';
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
@@ -25,11 +25,11 @@ export type ReaderSettings = Pick<
   AwsSettings,
   'region' | 'subnets' | 'gpuImage' | 'assignPublicIps' | 'workerSubnets'
 > & {
-  /** Workspace -> its own account, in which its logs are. */
+  /** Maps a workspace to its own account, which holds its logs. */
   workspaceAccounts?: Readonly<Record<string, AssumedRole>>;
 };
 
-/** `now` in milliseconds of any clock that does not go back. Credentials come from where the AWS SDK finds them. */
+/** `now` returns milliseconds of any monotonic clock. The AWS SDK finds the credentials. */
 export function createAwsReader(
   { region, subnets, gpuImage, workspaceAccounts = {}, ...network }: ReaderSettings,
   now?: () => number,

@@ -1,4 +1,4 @@
-// What the API reads of each configured region: its offers, and what instances printed there.
+// The API's view of all configured regions: their offers and logs.
 import { cloudQueue } from '../../domain/cloud-names.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { PlaceReader, ProviderReader } from '../manifest.ts';
@@ -13,7 +13,7 @@ export interface RegionReader extends PlaceReader {
 
 export interface RegionReaders extends ProviderReader {
   placeOf(region: string | undefined): RegionReader;
-  /** All of them by name. */
+  /** By region name. */
   regions: ReadonlyMap<string, RegionReader>;
 }
 

@@ -1,5 +1,5 @@
-// Cloud resources of a cluster besides its instances: launch templates, security groups, and volumes that no instance has any
-// more. They are found by their tags; a volume that is attached to an instance belongs to that instance and is not listed.
+// Cloud resources of a cluster besides its instances: launch templates, security groups, and detached volumes. They are found
+// by their tags; an attached volume belongs to its instance and is not listed.
 import {
   DeleteVolumeCommand,
   type Filter,
@@ -24,7 +24,7 @@ export async function listResources(clients: AwsClients, deploymentId: string): 
   return withTags(clients, [{ Key: tagKeys.deployment, Value: deploymentId }]);
 }
 
-/** Only resources with this owner's tags. Deletion is repeated until EC2 shows none of them any more. */
+/** Deletes only resources with this owner's tags. Repeats until EC2 shows none of them. */
 export async function deleteResources(
   clients: AwsClients,
   owner: Owner,
@@ -44,7 +44,7 @@ export async function deleteResources(
 const deleters: Partial<Record<CloudResource['kind'], (clients: AwsClients, id: string) => Promise<unknown>>> = {
   volume: deleteVolume,
   'launch template': deleteTemplate,
-  // A terminating instance may hold it for a while.
+  // A terminating instance may still use the group.
   'security group': (clients, id) =>
     deleteGroup(clients, id).catch((error: unknown) => {
       if (codeOf(error) !== 'DependencyViolation') throw error;

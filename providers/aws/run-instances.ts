@@ -1,4 +1,4 @@
-// RunInstances, where the account allows no fleets: one type and one subnet in each call, in order, until all are launched.
+// RunInstances, for accounts without fleets: one type and one subnet per call, in order, until all instances are launched.
 import { RunInstancesCommand } from '@aws-sdk/client-ec2';
 import type { _InstanceType } from '@aws-sdk/client-ec2';
 
@@ -11,7 +11,7 @@ import type { RoleLaunch, RoleOutcome } from './pools.ts';
 import { networkInterface } from './templates.ts';
 import { errorOf, isAnswer, mayHaveLaunched } from './sdk-errors.ts';
 
-/** Each attempt is a call that may be throttled: the first few types must do. */
+/** Each attempt is a call that may be throttled, so only the first few types are tried. */
 const maxTypes = 3;
 
 export async function runInstances(clients: AwsClients, launch: RoleLaunch): Promise<RoleOutcome> {
@@ -27,7 +27,7 @@ export async function runInstances(clients: AwsClients, launch: RoleLaunch): Pro
   const instances: RoleOutcome['instances'] = pools.flatMap(({ type, subnet, token }) =>
     previous.filter((each) => each.token === token).map(({ id }) => ({ id, type, zone: subnet.zone })),
   );
-  // Continues after the last pool that gave something: each pool before it has been asked, for another count.
+  // Continues after the last pool that returned instances: each pool before it has been tried, for another count.
   const from = 1 + pools.findLastIndex(({ token }) => previous.some((each) => each.token === token));
   for (const { type, subnet, token } of pools.slice(from)) {
     const zone = instances[0]?.zone ?? subnet.zone;
@@ -41,7 +41,7 @@ export async function runInstances(clients: AwsClients, launch: RoleLaunch): Pro
       const { code, message, requestId } = errorOf(error);
       failures.push(failureOf(pool, { code, message, requestId }));
       const { scope } = classify(code, message);
-      // The same failure would meet every other pool.
+      // Every other pool would fail with the same error.
       if (scope === 'request' || scope === 'account' || scope === 'quota') break;
     }
   }
@@ -57,9 +57,9 @@ async function runOne(
   const { role, template, placement, settings } = launch;
   const command = new RunInstancesCommand({
     LaunchTemplate: { LaunchTemplateName: template, Version: '1' },
-    // The SDK lists the types of its release date; EC2 refuses a type that it does not know.
+    // The SDK lists the types of its release date; EC2 refuses unknown types.
     InstanceType: type as _InstanceType,
-    // EC2 takes no subnet beside a template that has an interface: the request brings its own interface.
+    // EC2 refuses a subnet beside a template with an interface, so the request has its own interface.
     NetworkInterfaces: [{ ...networkInterface(settings, role), SubnetId: subnet }],
     MinCount: 1,
     MaxCount: max,

@@ -9,23 +9,23 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True when EC2 itself answered. Otherwise the connection broke, and the outcome is unknown. */
+/** True when EC2 itself answered. Otherwise the connection failed, and the outcome is unknown. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && '$metadata' in error && hasStatus(error.$metadata);
 }
 
-/** True when an error leaves open whether something was launched. */
+/** True when the error does not exclude that something was launched. */
 export function mayHaveLaunched(error: unknown): boolean {
   if (!isAnswer(error)) return true;
   const { scope, known } = classify(codeOf(error), messageOf(error));
   return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error).httpStatusCode) >= 500;
 }
 
-/** True when a repetition may get an answer. */
+/** True when a retry may be answered. */
 export const mayPass = (error: unknown): boolean =>
   codeOf(error) !== 'CredentialsProviderError' && mayHaveLaunched(error);
 
-/** Code, message and request id; the id is empty when EC2 did not answer. */
+/** The request id is empty when EC2 did not answer. */
 export const errorOf = (error: unknown): { code: string; message: string; requestId: string } => ({
   code: codeOf(error),
   message: messageOf(error),

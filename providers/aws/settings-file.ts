@@ -1,5 +1,5 @@
-// The JSON file that ROPEWALK_AWS_SETTINGS names: the network and the names of an AWS account that Ropewalk uses, for one
-// region or several. Read when a process starts. It holds no secret: the AWS SDK finds the credentials by itself.
+// The JSON file that ROPEWALK_AWS_SETTINGS names: the network and resource names of an AWS account, for one region or several.
+// A process reads it at start. It holds no secret: the AWS SDK finds the credentials by itself.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 
-/** User data has room for some. */
+/** User data has little room for it. */
 const maxCaBytes = 6_000;
 
 function isCertificates(text: string): boolean {
@@ -23,7 +23,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** It becomes part of a shell script. */
+/** The text becomes part of a shell script. */
 const rest = (text: string, found: readonly string[]): string =>
   found.reduce((left, each) => left.replace(each, ''), text).trim();
 
@@ -32,9 +32,9 @@ const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'must be the
 const subnets = z.array(z.strictObject({ id: z.string().startsWith('subnet-'), zone: z.string().min(1) })).min(1);
 
 const network = {
-  /** One per zone. */
+  /** One subnet per zone. */
   subnets,
-  /** Private ones, in the same zones, when workers are not to have public addresses. */
+  /** Private subnets in the same zones, for workers without public addresses. */
   workerSubnets: subnets.nullable().default(null),
   securityGroups: z.strictObject({
     cluster: z.string().startsWith('sg-'),
@@ -43,12 +43,12 @@ const network = {
   assignPublicIps: z.boolean().default(true),
 };
 
-/** Another account: the network there, and the role that the control plane takes there. */
+/** Another account: its network, and the role that the control plane assumes there. */
 const account = z.strictObject({
   roleArn: z
     .string()
     .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'must be arn:aws:iam::ACCOUNT:role/NAME'),
-  /** Random; the role's trust asks for it. */
+  /** A random value that the role's trust policy requires. */
   externalId: z.string().regex(/^[\w+=,.@:/-]{2,1224}$/, 'must be 2 to 1224 of the characters that STS takes'),
   instanceProfile: z.string().min(1).nullable().default(null),
   ...network,
@@ -57,9 +57,9 @@ const account = z.strictObject({
 const place = {
   ...network,
   instanceProfile: z.string().min(1).nullable().default(null),
-  /** Workspace -> the AWS account in which its instances are launched, by a role that this account gave. */
+  /** Maps a workspace to the AWS account of its instances. */
   workspaceAccounts: z.record(z.string(), account).default({}),
-  /** Workspace -> its own instance profile: its role may read data that others must not. */
+  /** Maps a workspace to its own instance profile, whose role may read data that other workspaces must not. */
   workspaceProfiles: z.record(z.string(), z.string().min(1)).default({}),
   /** Ubuntu with an NVIDIA driver, for x86_64: an image of the region, or a public parameter of Systems Manager that names one. */
   gpuImage: z
@@ -72,9 +72,9 @@ const place = {
     .default(null),
 };
 const everywhere = {
-  /** Where instances get Node, by architecture. */
+  /** Download of Node.js for instances, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
-  /** PEM of the authority of the API's certificate, when machines do not trust it by themselves. */
+  /** PEM of the API certificate's authority, when machines do not trust it by default. */
   apiCa: z.string().refine(isCertificates, 'must be certificates in PEM').nullable().default(null),
 };
 
@@ -82,13 +82,13 @@ interface Zoned {
   zone: string;
 }
 
-/** A cluster's head instance and its workers are launched in one zone. */
+/** A cluster's head instance and workers are launched in one zone. */
 const zonesAgree = ({ subnets: all, workerSubnets }: { subnets: Zoned[]; workerSubnets: Zoned[] | null }): boolean =>
   workerSubnets === null || zonesOf(all) === zonesOf(workerSubnets);
 const zonesOf = (list: readonly Zoned[]): string =>
   [...new Set(list.map(({ zone }) => zone))].toSorted((a, b) => (a < b ? -1 : 1)).join(' ');
 
-/** Zones are chosen before the account is known. */
+/** The zone is chosen before the account is known. */
 const accountsAgree = ({ subnets: all, workspaceAccounts }: Accounts): boolean =>
   Object.values(workspaceAccounts).every((one) => zonesOf(one.subnets) === zonesOf(all) && zonesAgree(one));
 interface Accounts {
@@ -114,7 +114,7 @@ const severalRegions = z
 export type AwsFile = z.infer<typeof oneRegion>;
 
 export interface AwsRegions {
-  /** The default one first. */
+  /** The default region first. */
   regions: [AwsFile, ...AwsFile[]];
 }
 

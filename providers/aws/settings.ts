@@ -1,4 +1,4 @@
-// The settings of one region: the network of an AWS account, and the names of what the operator created there.
+// The settings of one region: the network of an AWS account, and the names of the operator's resources.
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { AgentDownload } from '../agent-setup.ts';
 
@@ -9,22 +9,22 @@ export interface Subnet {
 
 export interface AwsSettings {
   region: string;
-  /** One per zone; instances get public addresses there, or reach the internet in another way. */
+  /** One subnet per zone; instances there have public addresses or another route to the internet. */
   subnets: Subnet[];
-  /** Of workers, in the same zones, without public addresses; null: those of every instance. */
+  /** Workers' subnets, in the same zones, without public addresses; null: `subnets`. */
   workerSubnets: Subnet[] | null;
   securityGroups: {
-    /** Of every instance: members reach each other. */
+    /** The group of every instance: members reach each other. */
     cluster: string;
-    /** Of head instances in addition: users' clients reach them. */
+    /** Additional groups of head instances: users' clients reach them. */
     scheduler: string[];
   };
-  /** Name of the instance profile, whose role may write logs; null for none. */
+  /** The instance profile's name; its role may write logs. null for none. */
   instanceProfile: string | null;
-  /** Workspace -> its instance profile; the others have `instanceProfile`. */
+  /** Maps a workspace to its instance profile; other workspaces use `instanceProfile`. */
   workspaceProfiles: Readonly<Record<string, string>>;
   assignPublicIps: boolean;
-  /** Image with an NVIDIA driver, or the public parameter that names one; null: no instance with a GPU is launched. */
+  /** An image with an NVIDIA driver, or the public parameter that names one; null: GPU instances cannot be launched. */
   gpuImage: string | null;
   agent: AgentDownload;
 }
@@ -47,7 +47,7 @@ export function profileOf(
   return own ?? instanceProfile;
 }
 
-/** Tags of everything that Ropewalk creates. */
+/** Tags of all resources that Ropewalk creates. */
 export const tagKeys = {
   deployment: 'ropewalk:deployment',
   workspace: 'ropewalk:workspace',
@@ -55,6 +55,6 @@ export const tagKeys = {
   name: 'Name',
   role: 'ropewalk:role',
   slot: 'ropewalk:slot',
-  /** Of launch templates: the pools that the launch excluded. */
+  /** On launch templates: the pools that the launch excluded. */
   exclusions: 'ropewalk:excluded-pools',
 } as const;

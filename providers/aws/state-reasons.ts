@@ -1,8 +1,8 @@
-// Why EC2 says that an instance ended, and what people can do about it. Source: EC2 API, StateReason; EC2 User Guide, "Amazon EC2
-// instance terminates immediately".
+// The reason that EC2 reports for an instance's end, with a hint for users. Source: EC2 API, StateReason; EC2 User Guide,
+// "Amazon EC2 instance terminates immediately".
 import type { Instance } from '@aws-sdk/client-ec2';
 
-/** Codes of a call of TerminateInstances or StopInstances, and of the end of spot capacity. */
+/** Codes of TerminateInstances and StopInstances calls, and of spot interruptions. */
 const orders = ['Client.UserInitiatedShutdown', 'Server.SpotInstanceTermination', 'Server.SpotInstanceShutdown'];
 
 const hints: Readonly<Record<string, string>> = {
@@ -16,11 +16,11 @@ const hints: Readonly<Record<string, string>> = {
 
 export const wasOrdered = ({ StateReason }: Instance): boolean => orders.includes(StateReason?.Code ?? '');
 
-/** What EC2 says of an instance that ends or has ended; null where it says nothing. */
+/** EC2's reason for an instance that ends or has ended; null without one. */
 export function whyEnded({ InstanceId = '', StateReason }: Instance): string | null {
   const { Code: code = '', Message: message = code } = StateReason ?? {};
   if (code === '') return null;
-  // Its message usually begins with the code.
+  // The message usually begins with the code.
   const said = message.startsWith(code) ? message : `${code}: ${message}`;
   const hint = hints[code]?.replace('ID', InstanceId);
   return `EC2 says ${said.slice(0, longestMessage)}${hint === undefined ? '' : `. ${hint}`}`;

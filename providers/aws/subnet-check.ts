@@ -1,5 +1,5 @@
-// Whether the subnets of the settings are in the zones that the settings say. EC2 launches where the subnet is, whatever the settings
-// say, so that a dry run does not notice: a cluster of one zone would lie in two, and pay for traffic between them.
+// Checks that the subnets are in the zones that the settings name. EC2 launches in the subnet's real zone, so a dry run does
+// not detect a wrong one: a one-zone cluster would span two zones and pay for traffic between them.
 import { paginateDescribeSubnets } from '@aws-sdk/client-ec2';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -12,7 +12,7 @@ import type { Subnet } from './settings.ts';
 type Network = Pick<AwsFile, 'region' | 'subnets' | 'workerSubnets'>;
 
 /**
- * The zones, in words. `role`: of the account to ask, when it is another.
+ * Describes the zones. `role`: that of another account to check.
  *
  * @throws RopewalkError VALIDATION when EC2 shows a subnet in another zone or not at all, UNAVAILABLE when it does not answer.
  */
@@ -39,7 +39,10 @@ export async function checkSubnets(
   return `${wanted.length} subnets in ${[...new Set(subnets.map(({ zone }) => zone))].join(', ')}`;
 }
 
-/** Zone by subnet; without those that do not exist. By filter: with the ids as a parameter, one unknown id would fail the call. */
+/**
+ * Zone by subnet, without missing subnets. Uses a filter because one unknown id in the `SubnetIds` parameter would fail the
+ * call.
+ */
 async function zonesOf(
   region: string,
   wanted: readonly Subnet[],

@@ -1,4 +1,4 @@
-// Tags name the owner of everything that Ropewalk creates in an account.
+// Tags name the owner of every resource that Ropewalk creates in an account.
 import type { Filter, Tag } from '@aws-sdk/client-ec2';
 
 import type { LaunchRequest, Owner } from '../provider.ts';
@@ -10,7 +10,7 @@ export const tagsOf = (owner: Owner): Tag[] => [
   { Key: tagKeys.cluster, Value: String(owner.cluster) },
 ];
 
-/** Of what a launch creates: the user's own tags, and those that name the owner. */
+/** Tags of a launch's resources: the user's own, and those that name the owner. */
 export const tagsOfLaunch = ({ owner, placement }: Pick<LaunchRequest, 'owner' | 'placement'>): Tag[] => [
   ...Object.entries(placement?.tags ?? {})
     .filter(([key]) => !key.startsWith('ropewalk:') && key !== tagKeys.name)
@@ -18,7 +18,7 @@ export const tagsOfLaunch = ({ owner, placement }: Pick<LaunchRequest, 'owner' |
   ...tagsOf(owner),
 ];
 
-/** null without Ropewalk's tags: such a resource belongs to other software. */
+/** null without Ropewalk's tags: the resource belongs to other software. */
 export function ownerIn(found: Tag[] | undefined): Owner | null {
   const tags = new Map((found ?? []).map(({ Key, Value }) => [Key, Value]));
   const deploymentId = tags.get(tagKeys.deployment);
@@ -28,6 +28,6 @@ export function ownerIn(found: Tag[] | undefined): Owner | null {
   return { deploymentId, workspace, cluster };
 }
 
-/** All of these tags with exactly these values: EC2's wildcards in a value are escaped. */
+/** Matches resources with all of these tags and exact values: EC2's wildcards in a value are escaped. */
 export const tagFilters = (tags: readonly Tag[]): Filter[] =>
   tags.map(({ Key, Value = '' }) => ({ Name: `tag:${Key}`, Values: [Value.replaceAll(/[*?\\]/g, '\\$&')] }));

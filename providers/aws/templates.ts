@@ -1,5 +1,5 @@
-// Launch templates: one for each launch and role, named by its purpose, so that a repeat finds the one of the first attempt.
-// They carry the tags of their cluster and are deleted with it, or at once where nothing was launched.
+// Launch templates: one for each launch and role, with a name derived from them, so a retry finds the first attempt's template.
+// They carry their cluster's tags and are deleted with it, or at once when nothing was launched.
 import { createHash } from 'node:crypto';
 
 import {
@@ -25,7 +25,7 @@ import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOfLaunch } from './tags.ts';
 import { renderUserData } from './user-data.ts';
 
-/** Derived from the token: a launch that is repeated after a crash must find this very template. */
+/** Derived from the token, because a launch repeated after a crash must find this very template. */
 export const templateName = (token: string, role: InstanceRole): string =>
   `ropewalk-${createHash('sha256')
     .update(JSON.stringify([token, role]))
@@ -36,7 +36,7 @@ export interface LaunchTemplate {
   name: string;
   /** The pools that the first attempt excluded. */
   exclusions: string;
-  /** Created by this call: no previous attempt at its launch has asked for instances. */
+  /** Created by this call: no previous attempt of this launch has requested instances. */
   isNew: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface TemplateInput {
   request: LaunchRequest;
   role: InstanceRole;
   placement: Placement;
-  /** The pools that a first attempt excludes, in the form of unavailable.ts. */
+  /** The pools that a first attempt excludes, in the format of unavailable.ts. */
   exclusions: string;
 }
 
@@ -58,7 +58,7 @@ export async function ensureTemplate(
   const data: RequestLaunchTemplateData = {
     ...(await machineOf(clients, settings, request, placement)),
     NetworkInterfaces: [networkInterface(settings, role)],
-    // A launch on demand creates no spot request, and EC2 refuses tags for a resource that is not created.
+    // An on-demand launch creates no spot request, and EC2 refuses tags for resources that the call does not create.
     ...(placement.market === 'spot'
       ? { TagSpecifications: [{ ResourceType: 'spot-instances-request' as const, Tags: tags }] }
       : {}),
@@ -79,7 +79,7 @@ export async function ensureTemplate(
   }
 }
 
-/** What an instance is made of, whichever call launches it: its image, what it boots, and its disk. */
+/** The image, boot data and disk of an instance, independent of the call that launches it. */
 export async function machineOf(
   clients: Pick<AwsClients, 'ec2' | 'ssm'>,
   settings: AwsSettings,
@@ -103,23 +103,23 @@ export async function machineOf(
 }
 
 /**
- * For a launch that gave nothing: a cluster that waits for capacity creates a template with every attempt, and an account is
- * limited to 5,000. A repeat creates it again under the same name, and the token of its launch gives the same answer. A
- * template that cannot be deleted now is deleted with its cluster.
+ * For a launch without instances: a cluster that waits for capacity creates a template with every attempt, and an account is
+ * limited to 5,000. A retry creates it again under the same name, and its token returns the same answer. A template that cannot
+ * be deleted now is deleted with its cluster.
  */
 export async function discardTemplate(clients: AwsClients, LaunchTemplateName: string): Promise<void> {
   const command = new DeleteLaunchTemplateCommand({ LaunchTemplateName });
   await clients.limiter.run('change', () => clients.ec2.send(command)).catch(() => undefined);
 }
 
-/** The exclusions of the first attempt, so that this one asks for the same pools. */
+/** The exclusions of the first attempt, so that this attempt requests the same pools. */
 async function exclusionsOf(clients: AwsClients, name: string): Promise<string> {
   const command = new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] });
   const { LaunchTemplates = [] } = await clients.limiter.run('read', () => clients.ec2.send(command));
   return LaunchTemplates[0]?.Tags?.find(({ Key }) => Key === tagKeys.exclusions)?.Value ?? '';
 }
 
-/** gp3 has 3,000 IOPS, and gives at most 0.25 MB/s for each: a higher throughput needs more of them (AWS, EBS user guide). */
+/** gp3 has 3,000 IOPS and at most 0.25 MB/s per IOPS, so a higher throughput needs more IOPS (AWS, EBS user guide). */
 const diskOf = ({ diskGib, diskThroughput }: Placement) => ({
   VolumeSize: diskGib,
   VolumeType: 'gp3' as const,
@@ -141,7 +141,7 @@ export const networkInterface = (
   Groups: [settings.securityGroups.cluster, ...(role === 'head' ? settings.securityGroups.scheduler : [])],
 });
 
-/** Deletes the templates with these tags; templates that no longer exist are no error. */
+/** Deletes the templates with these tags; ignores missing templates. */
 export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {
   const Filters = tagFilters(tags);
   const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters });
@@ -164,7 +164,7 @@ const images = { x86_64: 'amd64', arm64: 'arm64' } as const;
 const imageTtlMs = 24 * 3_600_000;
 const known = new Map<string, { id: string; atMs: number }>();
 
-/** The types of one launch are all with GPUs or all without. */
+/** Either all types of a launch have GPUs or none has. */
 async function imageOf(
   clients: Pick<AwsClients, 'ec2' | 'ssm'>,
   { gpuImage }: AwsSettings,
@@ -175,11 +175,11 @@ async function imageOf(
   return gpuImage.startsWith('ami-') ? gpuImage : readImage(clients, gpuImage);
 }
 
-/** Canonical's public parameter, which names the newest Ubuntu 24.04 image in every region. */
+/** Canonical's public parameter for the newest Ubuntu 24.04 image in every region. */
 const ubuntuOf = (architecture: Architecture): string =>
   `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
 
-/** Read once a day. */
+/** Cached for a day. */
 async function readImage(clients: Pick<AwsClients, 'ec2' | 'ssm'>, Name: string): Promise<string> {
   const key = `${await clients.ec2.config.region()} ${Name}`;
   const cached = known.get(key);
@@ -191,7 +191,7 @@ async function readImage(clients: Pick<AwsClients, 'ec2' | 'ssm'>, Name: string)
   return id;
 }
 
-/** Not remembered, and EC2 was not asked for anything: the same launch is repeated, a bounded number of times. */
+/** Not cached, and no EC2 call was made: the same launch is repeated, a bounded number of times. */
 const noImage = (name: string): RopewalkError =>
   new RopewalkError({
     code: 'INTERNAL',

@@ -1,5 +1,5 @@
-// Terminates instances until EC2 reports them as gone. EC2 shows a new instance only after a while: an instance that it does
-// not show is terminated all the same, and counts as gone only after it stayed unseen for longer than that can take.
+// Terminates instances until EC2 reports them as terminated. EC2 shows a new instance only after a while, so an unseen instance
+// is terminated all the same, and counts as terminated only after it stayed unseen for longer than that delay.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
@@ -17,11 +17,11 @@ const batchSize = 500;
 const pollMs = 500;
 
 export interface TerminateOptions {
-  /** How long EC2 may take to show a new instance, in milliseconds. */
+  /** Maximum delay in milliseconds until EC2 shows a new instance. */
   unseenMs: number;
 }
 
-/** Never touches another owner's instances. Resolves when every other instance of `ids` is gone. */
+/** Never touches another owner's instances. Resolves when every other instance of `ids` is terminated. */
 export async function terminateOwned(
   clients: AwsClients,
   owner: Owner,
@@ -40,18 +40,18 @@ export async function terminateOwned(
       if (instance === undefined) return mayBeNew;
       return instance.state !== 'gone' && ownerKey(instance.owner) === ownerKey(owner);
     });
-    // Includes stopped instances, which would exist forever, with their volumes.
+    // Includes stopped instances, which would otherwise exist forever with their volumes.
     const asked = wanted.filter((id) => seen.get(id)?.isTerminating !== true);
     for (let from = 0; from < asked.length; from += batchSize) {
       await terminate(clients, asked.slice(from, from + batchSize));
     }
     if (wanted.length > 0) await sleep(pollMs, undefined, { signal });
   }
-  // The templates of a cluster are deleted with its last instance.
+  // A cluster's templates are deleted with its last instance.
   if ((await describeOwned(clients, owner, [])).length === 0) await deleteTemplates(clients, tagsOf(owner));
 }
 
-/** An id that EC2 does not know fails the whole call; then each id gets a call of its own. */
+/** One unknown id fails the whole call; then each id gets a call of its own. */
 async function terminate(clients: AwsClients, ids: string[]): Promise<void> {
   try {
     await clients.limiter.run('terminate', () => clients.ec2.send(new TerminateInstancesCommand({ InstanceIds: ids })));

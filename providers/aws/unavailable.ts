@@ -1,18 +1,18 @@
-// Offerings that EC2 recently had no capacity for, remembered for all clusters of this process: a hundred of them should not
-// each ask for the same in vain. Only a hint. A launch records in its template which pools it excluded, and every repeat of it,
-// from any process, excludes the same: otherwise one client token would stand for two requests.
+// Offerings without capacity, cached for all clusters of this process, so that a hundred clusters do not each retry them. It is
+// only a hint. A launch records the pools that it excluded in its template, and every retry, in any process, excludes the same
+// pools: otherwise one client token would stand for two requests.
 import { unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import type { Market } from '../provider.ts';
 import type { Pool, RoleOutcome } from './pools.ts';
 
 export interface UnavailableOfferings {
-  /** Learns from an answer: a pool that gave nothing, a zone that cannot give. Quotas depend on how much is asked for. */
+  /** Records a launch's unavailable pools and zones. Ignores quota errors, which depend on the requested count. */
   note(market: Market, outcome: Pick<RoleOutcome, 'instances' | 'poolFailures'>): void;
-  /** Which of the pools are unavailable, as text; empty when none are, or all of them. */
+  /** Encodes the unavailable pools as text; empty when none or all of them are unavailable. */
   exclusions(market: Market, pools: readonly Pool[]): string;
 }
 
-/** `now` in milliseconds of any clock that does not go back. */
+/** `now` returns milliseconds of any monotonic clock. */
 export function createUnavailableOfferings(now: () => number = () => performance.now()): UnavailableOfferings {
   const untilMs = new Map<string, number>();
   const isUnavailable = (market: Market, type: string, zone: string): boolean =>
@@ -37,12 +37,12 @@ export function createUnavailableOfferings(now: () => number = () => performance
   };
 }
 
-/** The pools that `exclusions` does not name. */
+/** The pools that `exclusions` does not contain. */
 export function withoutExcluded(pools: readonly Pool[], exclusions: string): Pool[] {
   return pools.filter((_, at) => ((Number.parseInt(exclusions[at >> 2] ?? '0', 16) >> (at & 3)) & 1) === 0);
 }
 
-/** Four pools to a hexadecimal digit: the value of a tag has 256 characters, a fleet up to 300 pools. */
+/** Encodes four pools per hexadecimal digit: a tag's value has 256 characters, a fleet up to 300 pools. */
 function pack(excluded: readonly boolean[]): string {
   const digits = Array.from({ length: Math.ceil(excluded.length / 4) }, (_, at) =>
     excluded.slice(4 * at, 4 * at + 4).reduce((digit, isExcluded, bit) => digit + (isExcluded ? 1 << bit : 0), 0),

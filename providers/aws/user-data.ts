@@ -1,6 +1,6 @@
-// The user data of an instance: it downloads the agent, verified by its hash, and carries what the agent needs to reach the
-// API. It stays small (EC2's limit is 16 KiB) and holds no secret but the launch token, which is useless elsewhere: the API
-// requires the instance's signed identity with it, the first use wins, and the instance must be one that was launched.
+// The user data of an instance: it downloads the agent, verified by its hash, and contains the agent's boot data. It stays
+// small (EC2's limit is 16 KiB) and holds no secret but the launch token, which is useless elsewhere: the API also requires the
+// instance's signed identity, accepts the token's first use only, and requires that the instance was launched by Ropewalk.
 import type { Architecture } from '../../domain/offers/offer.ts';
 import { bootMarker } from '../../domain/cloud-names.ts';
 import { agentSetup } from '../agent-setup.ts';

@@ -1,15 +1,15 @@
-// Repeats a call that may be carried out twice: a list, a wait for an operation, a deletion. Google's library repeats reads alone, and not
-// those that are refused for their rate, with status 403.
+// Retries an idempotent call: a list, a wait for an operation, a deletion. Google's library retries only reads, and not those
+// that a rate limit refused with status 403.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { answerOf } from './api-errors.ts';
 import { classify } from './errors.ts';
 
 const firstPauseMs = 250;
-/** The pauses before them are 8 s together. */
+/** The pauses add up to 8 s. */
 const maxAttempts = 6;
 
-/** @throws what the last attempt threw, or at once what another attempt would not change. */
+/** @throws the last attempt's error, or at once an error that a retry would not change. */
 export async function again<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -21,7 +21,7 @@ export async function again<T>(call: () => Promise<T>, signal?: AbortSignal): Pr
   }
 }
 
-/** No answer arrived, Google had a fault, or there were too many calls. */
+/** No answer arrived, Google had a fault, or a rate limit was hit. */
 function isPassing(error: unknown): boolean {
   const answer = answerOf(error);
   if (answer === null) return isBrokenConnection(error);

@@ -1,5 +1,5 @@
-// Reads the errors of Google's client. Its error has the HTTP status, and the body of the answer behind a global symbol; the error
-// of its HTTP library, which comes out too, has the body as its message.
+// Reads the errors of Google's client. Its error has the HTTP status, and the answer's body behind a global symbol; errors of
+// its HTTP library, which are also thrown, have the body as their message.
 import { classify } from './errors.ts';
 import { GoogleRefusal } from './refusal.ts';
 
@@ -10,7 +10,7 @@ export interface ApiError {
   status: number;
 }
 
-/** Null when Google did not answer: the connection broke, and the outcome is unknown. */
+/** Null when Google did not answer: the connection failed, and the outcome is unknown. */
 export function answerOf(error: unknown): ApiError | null {
   if (error instanceof GoogleRefusal) return { code: error.reason, message: error.message, status: error.status };
   if (!(error instanceof Error)) return null;
@@ -25,7 +25,7 @@ export const isNotFound = (error: unknown): boolean => answerOf(error)?.status =
 export const messageOf = (error: unknown): string =>
   answerOf(error)?.message ?? (error instanceof Error ? error.message : String(error));
 
-/** True when an error leaves open whether something was launched. */
+/** True when the error does not exclude that something was launched. */
 export function mayHaveLaunched(error: unknown): boolean {
   const answer = answerOf(error);
   if (answer === null) return true;
@@ -33,7 +33,7 @@ export function mayHaveLaunched(error: unknown): boolean {
   return known ? scope === 'cloud' || scope === 'throttle' : answer.status >= 500;
 }
 
-/** `code` of Google's own error is of gRPC, 0 to 16, and no HTTP status. */
+/** `code` of Google's own error is a gRPC status, 0 to 16, not an HTTP status. */
 function statusOf(error: Error): number | null {
   const candidates = [
     'httpStatusCode' in error ? error.httpStatusCode : null,

@@ -27,7 +27,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
   const types = sameAccelerator(placement.types);
   const first = parseType(types[0] ?? '');
   const isSpot = placement.market === 'spot';
-  // An instance that could migrate to another host does; the others end with their host.
+  // Instances that can migrate to another host do; others terminate with their host.
   const migrates = !isSpot && types.every(canMigrate);
   const { ingress } = request.placement ?? {};
   const isReachable = role === 'head' && ingress !== undefined;
@@ -46,7 +46,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
     },
     ...(types.length === 1 ? {} : { instanceFlexibilityPolicy: { instanceSelections: selectionsOf(types, disk) } }),
     instanceProperties: {
-      // With alternatives the flexibility policy names the machine types.
+      // With several types, the flexibility policy names the machine types.
       ...(types.length === 1 ? { machineType: first.machineType } : {}),
       labels: { ...request.placement?.tags, ...labelsOf(request.owner), 'ropewalk-role': role },
       tags: {
@@ -88,18 +88,18 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
   };
 }
 
-/** Where and how the agent calls home; the launch token in it is useless without the instance's identity token. */
+/** The agent's boot data; its launch token is useless without the instance's identity token. */
 const bootOf = ({ apiUrl, launchToken, owner }: LaunchRequest): string =>
   JSON.stringify({ apiUrl, launchToken, owner });
 
-/** Accelerators are attached for the whole request: types with others than the first one's are left out. */
+/** Accelerators are attached for the whole request, so types with others than the first type's are excluded. */
 function sameAccelerator(types: readonly string[]): string[] {
   const key = (name: string): string => JSON.stringify(parseType(name).accelerator);
   const [first = ''] = types;
   return types.filter((name) => key(name) === key(first));
 }
 
-/** In the order in which they were asked for. */
+/** Ranked in the requested order. */
 function selectionsOf(types: readonly string[], disk: (machineType: string) => Disk) {
   return Object.fromEntries(
     types.map((name, rank) => {
@@ -109,7 +109,7 @@ function selectionsOf(types: readonly string[], disk: (machineType: string) => D
   );
 }
 
-/** Google replaces a disk of the instance properties by the selection's of the same device name (GitLab's docker-machine, 173). */
+/** A selection's disk replaces the disk of the instance properties with the same device name (GitLab's docker-machine, 173). */
 const bootDevice = 'boot';
 
 function bootDisk(settings: GcpSettings, { request, placement }: RoleInsert, machineType: string): Disk {

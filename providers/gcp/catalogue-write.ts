@@ -1,6 +1,6 @@
 // Writes catalogue.json, the dated table of machine types and prices, from two files of other projects, both Apache-2.0: the
 // machine types of Cyclenerd/google-cloud-pricing-cost-calculator (tools/machinetypes.csv), and the prices by region of
-// cloudpilot-ai/karpenter-provider-gcp (pkg/providers/pricing/initial-prices.json). The API has no prices without another API's key.
+// cloudpilot-ai/karpenter-provider-gcp (pkg/providers/pricing/initial-prices.json). Google's pricing API requires an API key.
 // `node providers/gcp/catalogue-write.ts machinetypes.csv initial-prices.json 2026-08-03`
 import { readFile, writeFile } from 'node:fs/promises';
 
@@ -14,7 +14,7 @@ if (typesPath === undefined || pricesPath === undefined || asOf === undefined) {
   process.exit(2);
 }
 const families = /^(e2|n1|n2|n2d|n4|c2|c2d|c3|c3d|c4|c4d|c4a|t2a|t2d|g2|a2)-/;
-/** GPUs of the type itself, by the end of its name. */
+/** The type's own GPUs, from the end of its name. */
 const a2Gpus = (name: string): number => Number(/-(\d+)g$/.exec(name)?.[1] ?? 0);
 const g2Gpus: Record<string, number> = { '24': 2, '48': 4, '96': 8 };
 

@@ -1,5 +1,5 @@
-// The dated table of machine types and prices beside this file. Prices are those of each region; attached GPUs have one price
-// for all regions. Without Google Cloud credentials the table serves alone.
+// The dated table of machine types and prices beside this file. Prices are per region; attached GPUs have one price for all
+// regions. Without Google Cloud credentials, only the table is used.
 import { readFileSync } from 'node:fs';
 
 import type { Architecture, Market, Offer } from '../../domain/offers/offer.ts';
@@ -11,7 +11,7 @@ interface Catalogue {
   /** RFC 3339 date. */
   pricesAsOf: string;
   types: Record<string, Row>;
-  /** US dollars an hour, in the order of `types`; null where a type is not sold. */
+  /** US dollars per hour, in the order of `types`; null where a type is not sold. */
   regions: Record<string, [onDemand: (number | null)[], spot: (number | null)[]]>;
 }
 
@@ -21,7 +21,10 @@ const indexes = new Map(names.map((name, at) => [name, at]));
 
 export const pricesAsOf = catalogue.pricesAsOf;
 
-/** GPUs that are attached to N1 instances, by Google's name (US dollars an hour, kubernetes/autoscaler, Apache-2.0, 2026-01). */
+/**
+ * GPUs that can be attached to N1 instances, by Google's name (US dollars per hour, kubernetes/autoscaler, Apache-2.0,
+ * 2026-01).
+ */
 export const attachedGpus: Readonly<Record<string, { name: string; onDemand: number; spot: number }>> = {
   'nvidia-tesla-t4': { name: 'T4', onDemand: 0.35, spot: 0.11 },
   'nvidia-tesla-p4': { name: 'P4', onDemand: 0.6, spot: 0.216 },
@@ -38,22 +41,21 @@ export interface TypeShape {
   gpuName: string | null;
 }
 
-/** US dollars an hour; null for a type that is not in the table, or not sold there. */
+/** US dollars per hour; null for a type that is not in the table, or not sold there. */
 export function priceOf(region: string, type: string, market: Market): number | null {
   const at = indexes.get(type);
   const [onDemand, spot] = catalogue.regions[region] ?? [[], []];
   return at === undefined ? null : ((market === 'spot' ? spot : onDemand)[at] ?? null);
 }
 
-/** Every type of the table. */
 export const catalogueTypes = (): TypeShape[] =>
   Object.entries(catalogue.types).map(([type, [vcpus, memoryMib, architecture, gpus, gpuName]]) => ({
     ...{ type, vcpus, memoryBytes: memoryMib * 1024 * 1024, architecture, gpus, gpuName },
   }));
 
 /**
- * Of a type in a zone: on demand and spot, and with each GPU that can be attached there. `isListed`: Google lists the type in this zone, so
- * that it is on offer without a price too; the table alone offers what it has a price for.
+ * Offers of a type in a zone: on demand and spot, alone and with each attachable GPU. `isListed`: Google lists the type in this
+ * zone, so it is offered even without a price; the table alone offers only priced types.
  */
 export function offersOf(
   { region, zone, isListed }: { region: string; zone: string; isListed: boolean },
@@ -62,7 +64,7 @@ export function offersOf(
 ): Offer[] {
   const priced = (of: TypeShape, extra: { onDemand: number; spot: number }): Offer[] => {
     const { machineType } = parseType(of.type);
-    // A type of the table without a price of the spot market is not sold there.
+    // A type of the table without a spot price is not sold on the spot market.
     const isNew = isListed && !indexes.has(machineType);
     return [
       ...inMarket(of, 'on-demand', priceOf(region, machineType, 'on-demand'), extra.onDemand, isListed),
@@ -70,7 +72,7 @@ export function offersOf(
     ].map((offer) => ({ ...offer, zone }));
   };
   const plain = priced(shape, { onDemand: 0, spot: 0 });
-  // One GPU takes at most 12 vCPUs of an N1 instance (Google's documentation of GPUs, 2026-08).
+  // One GPU supports at most 12 vCPUs of an N1 instance (Google's GPU documentation, 2026-08).
   if (!/^n1-(standard|highmem)-/.test(shape.type) || shape.vcpus > 12) return plain;
   const withGpu = gpus.flatMap((gpu) => {
     const attached = attachedGpus[gpu];

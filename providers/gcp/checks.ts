@@ -1,11 +1,11 @@
-// What has to be right before Compute Engine launches anything: `ropewalk doctor` asks for all of it.
+// Requirements for launching on Compute Engine; `ropewalk doctor` checks all of them.
 import { RopewalkError } from '../../domain/errors.ts';
 import { type Environment, notTriedWithout, type ProviderCheck } from '../manifest.ts';
 import { isLoopback } from '../reachable.ts';
 import type { GcpAccess } from './settings.ts';
 import type { GcpFile } from './settings-file.ts';
 
-/** Whether Google Cloud accepts the credentials of this process, and lets them list what Ropewalk launches. */
+/** Whether Google Cloud accepts the credentials of this process and lets them list Ropewalk's instances. */
 export const credentialsCheck = (file: GcpFile, access: GcpAccess): ProviderCheck => ({
   name: 'gcp credentials',
   run: async (signal) => {
@@ -13,7 +13,7 @@ export const credentialsCheck = (file: GcpFile, access: GcpAccess): ProviderChec
     const { listDeployment } = await import('./describe.ts');
     const { messageOf } = await import('./api-errors.ts');
     try {
-      // Google's client repeats a list for ten minutes where it gets no answer.
+      // Without an answer, Google's client retries a list for ten minutes.
       await Promise.race([listDeployment(createGcpClients(file, access), 'doctor'), timeLimit(signal)]);
       return `instances of project ${file.project} can be listed`;
     } catch (cause) {
@@ -43,7 +43,7 @@ export const identityKeysCheck = (keysUrl: string): ProviderCheck => ({
 });
 
 /**
- * Instances of Compute Engine cannot reach a loopback address; those of an emulated one on this machine can.
+ * Compute Engine instances cannot reach a loopback address; instances of an emulator on this machine can.
  *
  * @throws RopewalkError VALIDATION
  */

@@ -1,5 +1,5 @@
-// The clients of Compute Engine. Each is loaded from its own file: the package as a whole takes seconds and 130 MB. Google's
-// library retries nothing by itself with these credentials, so a launch is never repeated behind the caller's back.
+// The clients of Compute Engine. Each is loaded from its own file: the whole package takes seconds and 130 MB. With these
+// credentials Google's library retries nothing by itself, so a launch is never repeated unnoticed.
 import { DisksClient } from '@google-cloud/compute/build/src/v1/disks_client.js';
 import { FirewallsClient } from '@google-cloud/compute/build/src/v1/firewalls_client.js';
 import { GlobalOperationsClient } from '@google-cloud/compute/build/src/v1/global_operations_client.js';
@@ -24,7 +24,7 @@ export interface GcpClients {
   disks: DisksClient;
   firewalls: FirewallsClient;
   machineTypes: MachineTypesClient;
-  /** For the APIs that are called without a client of their own. */
+  /** For APIs without a client here. */
   accessToken: () => Promise<string>;
   access: GcpAccess;
 }
@@ -55,7 +55,7 @@ export function createGcpClients(
   };
 }
 
-/** The port must be given by itself: within `apiEndpoint` it is ignored. */
+/** The client ignores a port within `apiEndpoint`. */
 function endpointOf(endpoint: string | null): { apiEndpoint?: string; port?: number; protocol?: string } {
   if (endpoint === null) return {};
   const { hostname, port, protocol } = new URL(endpoint);

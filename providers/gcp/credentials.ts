@@ -1,10 +1,10 @@
-// Application Default Credentials, looked for by each request until they are found. Google's clients look for them while they prepare
-// themselves, and a failure there is a rejection that nothing handles: it ends the process, and no caller can catch it.
+// Application Default Credentials, searched by each request until they are found. Google's clients search during their
+// initialization, where a failure is an unhandled rejection that ends the process.
 import { AuthClient, GoogleAuth } from 'google-auth-library';
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
-/** Without a status Google's client would take it for a broken connection, and repeat the request for ten minutes. */
+/** Without a status, Google's client would treat it as a broken connection and retry for ten minutes. */
 class MissingCredentials extends Error {
   readonly status = 401;
   constructor(cause: unknown) {
@@ -36,7 +36,7 @@ export class DeferredCredentials extends AuthClient {
   }
 
   async #client(): Promise<AuthClient> {
-    // Without a project the library would run gcloud to ask for one.
+    // Without a project, the library would run gcloud to find one.
     try {
       this.#found ??= await new GoogleAuth({ scopes, projectId: this.#project }).getClient();
       return this.#found;

@@ -1,11 +1,11 @@
-// One deletion of an instance, without waiting for its end.
+// Requests the deletion of one instance without waiting for it.
 import { again } from './again.ts';
 import { answerOf, isNotFound } from './api-errors.ts';
 import type { GcpClients } from './clients.ts';
 import { operationIn } from './operations.ts';
 import type { Operation } from './operations.ts';
 
-/** The operation that deletes it; null when it does not exist, `busy` while another operation has it. */
+/** The delete operation; null when the instance does not exist, `busy` while another operation runs on it. */
 export async function requestDelete(
   clients: GcpClients,
   zone: string,

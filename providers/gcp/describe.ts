@@ -1,6 +1,6 @@
-// The instances of Ropewalk as Compute Engine shows them, listed by label over all zones. A deleted instance is not shown at all:
-// its operations say that it existed and how it ended. An instance that is off is deleted: it does no more work, and its disk
-// costs money.
+// Ropewalk's instances as Compute Engine shows them, listed by label over all zones. A deleted instance is not listed; its
+// operations record that it existed and how it ended. A stopped instance is deleted: it does no more work, and its disk costs
+// money.
 import type { protos } from '@google-cloud/compute';
 
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
@@ -52,7 +52,7 @@ export async function describeOwned(clients: GcpClients, owner: Owner, ids: stri
   return [...on, ...ended];
 }
 
-/** Every instance of this deployment that exists; one that is off counts as stopping until it is deleted. */
+/** Every existing instance of this deployment; one that is off counts as stopping until it is deleted. */
 export async function listDeployment(clients: GcpClients, deploymentId: string): Promise<ObservedInstance[]> {
   return (await instancesBy(clients, labelFilter(deploymentLabel(deploymentId)))).flatMap(observed);
 }
@@ -81,9 +81,9 @@ export async function findByNames(
 }
 
 /**
- * Labels alone make no instance Ropewalk's: the console copies them to an instance that a person makes "similar" to one of these, which is
- * neither counted nor deleted. Of the region of the clients alone: the others have providers of their own. A zone that cannot be reached fails the whole list: a partial one
- * would make its instances look deleted.
+ * Labels alone do not identify Ropewalk's instances: the console copies them to an instance that a person creates as "similar",
+ * which is neither counted nor deleted. Lists only the clients' region; other regions have their own providers. An unreachable
+ * zone fails the whole list, because a partial list would make its instances look deleted.
  */
 const instancesBy = (clients: GcpClients, filter: string): Promise<Instance[]> =>
   again(() => instancesOnce(clients, filter));

@@ -1,6 +1,6 @@
-// The known error codes of Compute Engine, each with its scope and the text for people: codes of operations, and reasons of HTTP
-// errors. The plan acts on scopes alone; an unknown code is shown as it came.
-// Codes: Google's documentation, SkyPilot's failover handler and karpenter-provider-gcp, as of 2026-08.
+// The known error codes of Compute Engine, each with its scope and a message for users: codes of operations, and reasons of
+// HTTP errors. The plan acts on scopes only; an unknown code is shown unchanged. Codes: Google's documentation, SkyPilot's
+// failover handler and karpenter-provider-gcp, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
 import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
@@ -94,10 +94,10 @@ const table: Readonly<Record<string, KnownError>> = {
   SERVICE_UNAVAILABLE: unavailable,
 };
 
-/** The codes of the table, for the test that it is complete. */
+/** The table's codes, for the test of its completeness. */
 export const knownCodes: readonly string[] = Object.keys(table);
 
-/** The meaning of an error. `message` is Google's own sentence; the text ends with it, since only it names the resource. */
+/** The meaning of an error. `message` is Google's own sentence; the text ends with it, because only it names the resource. */
 export function classify(code: string, message: string): KnownError & { known: boolean } {
   const found = byMessage(code, message) ?? table[code] ?? null;
   const said = message === '' ? '' : ` Google Cloud: ${message}`;
@@ -112,7 +112,7 @@ function byMessage(code: string, message: string): KnownError | null {
   const isQuota = code === 'QUOTA_EXCEEDED' || code === 'quotaExceeded';
   if (isQuota && message.includes('GPUS_ALL_REGIONS'))
     return of('quota', 'The project has reached its quota for GPUs in all regions: raise GPUS_ALL_REGIONS in Quotas.');
-  // Of a call without credentials, and of one without a field.
+  // Google uses `required` for a call without credentials and for a missing field.
   if (code === 'required' && !/login|authenticat|credential/i.test(message)) return invalidRequest;
   if (code === 'forbidden' && /rate limit/i.test(message)) return throttled;
   if (code === 'invalid' && /serviceAccount|service account/i.test(message))

@@ -1,5 +1,5 @@
-// Families of machine types that are considered when a request names none: general-purpose ones of the last generations. Shared-core
-// types and E2, whose processor varies, are left out; a request may name any type.
+// Machine type families that are considered when a request names none: recent general-purpose ones. Shared-core types and E2,
+// whose processor varies, are excluded; a request may name any type.
 import type { InstanceFamilies } from '../../domain/offers/choose.ts';
 
 export const gcpFamilies: InstanceFamilies = {

@@ -1,5 +1,4 @@
-// What the processes of a control plane make of a region's settings: a provider that launches, one that only terminates, and what
-// the API reads.
+// Creates from a region's settings: a provider that launches, one that only terminates, and the API's reader.
 import { agentDownload } from '../agent-download.ts';
 import type { PlaceReader, ProviderPlace, ProviderReader } from '../manifest.ts';
 import type { Provider } from '../provider.ts';
@@ -14,7 +13,7 @@ import { createGcpProvider } from './provider.ts';
 import type { GcpAccess } from './settings.ts';
 import type { GcpFile } from './settings-file.ts';
 
-/** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
+/** `apiUrl` is the API's address for instances; the API serves the agent by its hash. */
 export function createGcpProviderFrom(
   { node, apiCa, ...settings }: GcpFile,
   launching: { apiUrl: string; agentBundle: string },
@@ -24,7 +23,7 @@ export function createGcpProviderFrom(
   return createGcpProvider({ settings: { ...settings, agent }, access });
 }
 
-/** Lists and terminates; it cannot launch, so it needs no agent. */
+/** Lists and terminates only, so it needs no agent. */
 export function createGcpTerminator({ node, apiCa, ...settings }: GcpFile, access: GcpAccess): Provider {
   return createGcpProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, apiCa } }, access });
 }
@@ -55,7 +54,7 @@ export function createGcpReader(
       if (found !== undefined) return found;
       throw unknownRegion(region, places.keys(), 'docs/gcp.md');
     },
-    // Logs are kept for the whole project.
+    // The whole project shares its logs.
     logs: (query) => readCloudLogs(clients, query),
   };
 }

@@ -1,5 +1,5 @@
 // Verifies the identity token of an instance: a JWT that Google signs, for an audience that the agent names. Google's keys are
-// fetched when they are needed, and cached.
+// fetched on demand and cached.
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ import type { IdentityVerifier } from '../manifest.ts';
 
 export const googleKeysUrl = 'https://www.googleapis.com/oauth2/v3/certs';
 
-/** Of a token with `format=full`. */
+/** The claims of a token with `format=full`. */
 const claims = z.object({
   google: z.object({
     compute_engine: z.object({
@@ -20,7 +20,7 @@ const claims = z.object({
   }),
 });
 
-/** Google signs tokens for the instances of every project: those of other projects are refused. */
+/** Google signs tokens for the instances of every project; those of other projects are refused. */
 export function createIdentityVerifier(project: string, keysUrl: string = googleKeysUrl): IdentityVerifier {
   const keys = createRemoteJWKSet(new URL(keysUrl));
   return {
@@ -46,6 +46,6 @@ export function createIdentityVerifier(project: string, keysUrl: string = google
   };
 }
 
-/** Google's keys could not be fetched: the agent tries again later. */
+/** Google's keys could not be fetched; the agent retries later. */
 const isUnreachable = ({ code }: errors.JOSEError): boolean =>
   code === 'ERR_JWKS_TIMEOUT' || code === 'ERR_JOSE_GENERIC';

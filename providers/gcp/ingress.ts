@@ -1,5 +1,6 @@
-// Firewall rules of one cluster: who may reach the scheduler and port 22 of its head instance, which has the cluster's own network
-// tag. Firewall rules have no labels and belong to the whole project; the description names the owner and its region.
+// Firewall rules of one cluster: the sources that may reach the scheduler and port 22 of its head instance, which has the
+// cluster's own network tag. Firewall rules have no labels and belong to the whole project; the description names the owner and
+// its region.
 import { portsOf, type IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { CloudResource, LaunchRequest, Owner } from '../provider.ts';
@@ -10,7 +11,7 @@ import { ownerName } from './names.ts';
 import { operationIn, requireSuccess, waitForGlobal } from './operations.ts';
 import type { GcpSettings } from './settings.ts';
 
-/** Reason of the call, and code of its operation. */
+/** The reason of a call's error, and the code of an operation's. */
 const existing = new Set(['alreadyExists', 'RESOURCE_ALREADY_EXISTS']);
 
 interface Rule {
@@ -19,7 +20,7 @@ interface Rule {
   sources: string[];
 }
 
-/** Idempotent: a rule that exists is left as it is, since the same cluster asked for the same. */
+/** Idempotent: keeps existing rules, because the same cluster requested the same ones. */
 export async function ensureRules(
   clients: GcpClients,
   { network, project }: GcpSettings,
@@ -63,7 +64,7 @@ export async function deleteRules(clients: GcpClients, owner: Owner): Promise<vo
   }
 }
 
-/** Every rule that Ropewalk created for clusters of the region of the clients, of any deployment. */
+/** Every rule that Ropewalk created for clusters of the clients' region, of any deployment. */
 export const listRules = (clients: GcpClients): Promise<CloudResource[]> => again(() => listRulesOnce(clients));
 
 async function listRulesOnce(clients: GcpClients): Promise<CloudResource[]> {

@@ -1,6 +1,6 @@
-// A launch on Compute Engine. Workers go first, because their capacity is the hard part: the head instance then goes to the zone
-// that gave them. The request id is derived from the launch, and the answer is the operation: Google returns the same operation
-// to a repeat, and its inserts say which instances exist and why others do not.
+// Launches on Compute Engine. Workers are launched first because their capacity is scarcer; the head instance then goes to
+// their zone. The request id is derived from the launch, so Google returns the same operation to a repeated request. The
+// operation's inserts record which instances exist and why others do not.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
@@ -47,7 +47,7 @@ interface RoleLaunch {
   request: LaunchRequest;
   role: InstanceRole;
   slots: number[];
-  /** The only zone that will do; null for any of the placement. */
+  /** The required zone; null for any zone of the placement. */
   zone: string | null;
   unseenMs: number;
 }
@@ -80,7 +80,7 @@ async function launchRole(clients: GcpClients, settings: GcpSettings, wanted: Ro
     const { project, region } = clients;
     const [answer] = await clients.regionInstances.bulkInsert({
       ...{ project, region },
-      // Without the launch token, of which each attempt has another.
+      // Excludes the launch token, which differs between attempts.
       requestId: requestIdOf(request.owner, request.token, role, placement, zones, names),
       bulkInsertInstanceResourceResource: bulkInsertBody(settings, { request, role, placement, zones, names }),
     });
@@ -90,7 +90,7 @@ async function launchRole(clients: GcpClients, settings: GcpSettings, wanted: Ro
     return { launched, failures: failuresOf(operation, inserts, slots.length - launched.length, where) };
   } catch (error) {
     const answer = answerOf(error);
-    // The instances of an attempt whose request id Google has forgotten.
+    // Finds the instances of an attempt whose request id Google no longer remembers.
     if (answer?.code === 'alreadyExists') return existing(clients, slotOf, wanted, where);
     if (answer === null || mayHaveLaunched(error)) throw repeatable(error);
     return { launched: [], failures: [failureOf(where, answer, slots.length)] };
@@ -139,7 +139,7 @@ async function readLaunched(
   });
 }
 
-/** The offer of a machine type: with the accelerator that was asked for with it. */
+/** The offer of a machine type, with the accelerator that was requested with it. */
 const offerOf = (types: readonly string[], machineType: string | undefined): string =>
   types.find((type) => parseType(type).machineType === machineType) ?? types[0] ?? '';
 
@@ -193,7 +193,7 @@ function failureOf(where: Where, { code, message }: { code: string; message: str
   return { ...where, code, scope, text, count };
 }
 
-/** The same launch is repeated under the same request id, which finds out what exists; meanwhile an operator reads this error. */
+/** The launch is repeated under the same request id, which finds existing instances; meanwhile an operator reads this error. */
 function repeatable(error: unknown): unknown {
   const answer = answerOf(error);
   if (answer === null) return error;

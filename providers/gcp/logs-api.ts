@@ -1,5 +1,5 @@
-// Reads entries of Cloud Logging by its REST API. Google allows some 60 reads a minute for a whole project, so all readers of this
-// process share one budget of half of that.
+// Reads entries of Cloud Logging by its REST API. Google allows about 60 reads a minute for a whole project, so all readers of
+// this process share a budget of half of that.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -23,7 +23,7 @@ const readsAtOnce = 10;
 const attemptTimeoutMs = 30_000;
 const maxThrottled = 5;
 
-/** When the budget has its next read, by performance.now(). It allows a few at once after a pause. */
+/** The `performance.now()` time of the next permitted read. After a pause, a few reads may start at once. */
 let nextReadMs = 0;
 
 async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
@@ -32,7 +32,7 @@ async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
   if (nextReadMs > nowMs) await sleep(nextReadMs - nowMs, undefined, signal === undefined ? {} : { signal });
 }
 
-/** Every entry that the filter matches, the oldest first. */
+/** Every entry that matches the filter, oldest first. */
 export async function* readEntries(
   { project, access, accessToken }: Pick<GcpClients, 'project' | 'access' | 'accessToken'>,
   filter: string,

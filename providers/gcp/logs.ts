@@ -1,6 +1,6 @@
-// Reads what agents sent to Cloud Logging. The control plane stores none of it. An entry's payload is a line as agents write it
-// (agent/logs/log-queue.ts), and its insert id is unique for the line, so that Google itself drops a line that was sent twice.
-// A follower reads again a little way back each time, because lines arrive late.
+// Reads agents' log lines from Cloud Logging. The control plane stores none of them. An entry's payload is a line as agents
+// write it (agent/logs/log-queue.ts), and its insert id is unique for the line, so Google drops resent lines. Lines arrive
+// late, so a follower overlaps its reads a little.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { gceLog } from '../../domain/cloud-names.ts';
@@ -9,7 +9,7 @@ import type { GcpClients } from './clients.ts';
 import { readEntries } from './logs-api.ts';
 import type { LogEntry } from './logs-api.ts';
 
-/** One follower alone stays well below the project's limit of reads. */
+/** A single follower stays well below the project's read limit. */
 const pollMs = 5_000;
 const lookBackMs = 30_000;
 
@@ -50,12 +50,12 @@ function filterOf(project: string, { owner, instance }: LogQuery, startMs: numbe
   return [
     `logName="projects/${project}/logs/${gceLog.name}"`,
     ...labels.map(([key, value]) => `labels.${key}=${JSON.stringify(value)}`),
-    // Without a bound Cloud Logging returns the last day only.
+    // Without a bound, Cloud Logging returns only the last day.
     `timestamp>="${new Date(startMs).toISOString()}"`,
   ].join(' AND ');
 }
 
-/** An entry that is not an agent's is returned as it is. */
+/** An entry from another program is returned unchanged. */
 function lineOf({ timestamp, labels, jsonPayload, textPayload }: LogEntry): LogLine {
   const { k, a, s, x } = jsonPayload ?? {};
   const numberOf = (field: unknown): number | null => (typeof field === 'number' ? field : null);

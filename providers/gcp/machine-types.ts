@@ -1,6 +1,6 @@
 // A machine type as Ropewalk names it in offers and requests: the type alone, or with attached GPUs, e.g. `n1-standard-4` or
-// `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. And what Google's families differ in: the kind of boot disk
-// that each takes, and whether its instances can move to another host.
+// `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. Also the differences between Google's families: their
+// kind of boot disk, and whether their instances can move to another host.
 export interface MachineShape {
   machineType: string;
   accelerator: { type: string; count: number } | null;
@@ -13,27 +13,27 @@ export function parseType(name: string): MachineShape {
   return { machineType, accelerator: { type, count: Number(count) } };
 }
 
-/** The fourth generation of families and later ones, and A3 Ultra (Google's documentation of Hyperdisk, 2026-08). */
+/** Families of the fourth and later generations, and A3 Ultra (Google's documentation of Hyperdisk, 2026-08). */
 const hyperdiskOnly = /^([a-z]+([4-9]|\d\d)[a-z]*|a3-ultragpu)-/;
 
 export const bootDiskOf = (machineType: string): string =>
   hyperdiskOnly.test(machineType) ? 'hyperdisk-balanced' : 'pd-balanced';
 
-/** What each hyperdisk-balanced has at no extra price; throughput in MB/s. */
+/** Included in the price of each hyperdisk-balanced disk; throughput in MB/s. */
 export const defaultIops = 3_000;
 export const defaultThroughput = 140;
 
-/** Hyperdisk gives at most 0.25 MB/s for each of its IOPS: a higher throughput needs more of them (Google's documentation of Hyperdisk). */
+/** Hyperdisk has at most 0.25 MB/s per IOPS, so a higher throughput needs more IOPS (Google's documentation of Hyperdisk). */
 export const iopsFor = (throughput: number): number => Math.max(defaultIops, Math.ceil(throughput * 4));
 
-/** A server without a hypervisor: Ropewalk launches none, as on EC2. */
+/** A server without a hypervisor; Ropewalk launches none, as on EC2. */
 export const isBareMetal = (machineType: string): boolean => machineType.endsWith('-metal');
 
-/** Machine families with GPUs of their own, and N1 with attached ones. */
+/** Machine families with built-in GPUs, and N1 with attached ones. */
 export const hasGpu = (name: string): boolean => /^[ag]\d+[a-z]*-/.test(name) || name.includes('+');
 
 /**
- * H4D, Z3 with more than 18,000 GiB of local disks, and types with GPUs have to end when their host is maintained; Google refuses to create
+ * H4D, Z3 with more than 18,000 GiB of local disks, and GPU types must terminate for host maintenance; Google refuses to create
  * them otherwise (its documentation of host maintenance, 2026-09).
  */
 export const canMigrate = (name: string): boolean =>

@@ -1,5 +1,5 @@
-// Compute Engine as others see it. Configured by the file that ROPEWALK_GCP_SETTINGS names, which the API, every Temporal worker
-// and the operator's commands read alike; credentials are Application Default Credentials.
+// The manifest of Compute Engine. Its configuration is the file that ROPEWALK_GCP_SETTINGS names, which the API, every Temporal
+// worker and the operator's commands read; credentials are Application Default Credentials.
 import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
 import type { CloudAccount, ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
 import { readSettings } from '../settings.ts';
@@ -80,7 +80,7 @@ const accountsOf = ({ project, serviceAccount, workspaceServiceAccounts }: GcpFi
   ];
 };
 
-/** The variables by which gcloud takes other addresses of these APIs, which end with a slash there. */
+/** The variables with which gcloud overrides the addresses of these APIs; its addresses end with a slash. */
 const accessOf = (env: Environment): GcpAccess => ({
   endpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE'] ?? null,
   loggingEndpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING']?.replace(/\/+$/, '') ?? null,

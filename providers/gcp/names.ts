@@ -1,5 +1,5 @@
-// Names and labels of what Ropewalk creates in a project. A name contains a hash of its owner, so that an operation on a deleted
-// resource, which has no labels, can still be attributed.
+// Names and labels of Ropewalk's resources in a project. A name contains a hash of its owner, because operations on deleted
+// resources have no labels and are attributed by name.
 import { createHash } from 'node:crypto';
 
 import { gceInstanceId } from '../../domain/cloud-names.ts';
@@ -20,8 +20,8 @@ export const isOwnName = (owner: Owner, name: string): boolean =>
   gceInstanceId.test(name) && name.startsWith(`${ownerName(owner)}-`);
 
 /**
- * Identifies a request for Compute Engine, which carries out a repeat of it only once. A UUID with the version and variant of
- * RFC 9562, so that it is valid for every reader.
+ * Compute Engine applies a repeated request with the same id only once. A UUID with the version and variant of RFC 9562, so
+ * that every parser accepts it.
  */
 export function requestIdOf(...parts: readonly unknown[]): string {
   const hex = hash(JSON.stringify(parts), 32);
@@ -55,7 +55,7 @@ function labelValue(value: string): string {
   });
 }
 
-/** null without Ropewalk's labels: such a resource belongs to other software. */
+/** null without Ropewalk's labels: the resource belongs to other software. */
 export function ownerIn(labels: Readonly<Record<string, string>> | null | undefined): Owner | null {
   const deploymentId = labels?.[keys.deployment];
   const workspace = labels?.[keys.workspace];
@@ -64,13 +64,13 @@ export function ownerIn(labels: Readonly<Record<string, string>> | null | undefi
   return { deploymentId, workspace, cluster };
 }
 
-/** A filter of a list: resources with all of these labels. */
+/** A list filter for resources with all of these labels. */
 export const labelFilter = (labels: Labels): string =>
   Object.entries(labels)
     .map(([key, value]) => `(labels.${key} = "${value}")`)
     .join(' AND ');
 
-/** Whether a zone, or the URL of one, is of this region: `us-central1-a`, and `us-central1-ai1a` of its zones for AI. */
+/** Whether a zone, or its URL, is in this region: `us-central1-a`, and the AI zone `us-central1-ai1a`. */
 export const isInRegion = (zone: string | null | undefined, region: string): boolean =>
   lastPart(zone).startsWith(`${region}-`);
 

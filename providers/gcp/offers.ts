@@ -1,5 +1,5 @@
-// The offers of Compute Engine in a region: which zone has which machine type comes from its API, prices from the dated table.
-// Without credentials the table serves alone.
+// The offers of Compute Engine in a region: its API reports the machine types of each zone, the dated table their prices.
+// Without credentials, only the table is used.
 import type { protos } from '@google-cloud/compute';
 
 import type { Offer } from '../provider.ts';

@@ -1,4 +1,4 @@
-// Operations: the answer of Compute Engine to every change, and for weeks the record of what became of an instance.
+// Operations: Compute Engine's answer to every change, and for weeks the record of an instance's history.
 import type { protos } from '@google-cloud/compute';
 
 import { again } from './again.ts';
@@ -49,7 +49,7 @@ async function waitFor(
   return current;
 }
 
-/** The first error of an operation; null when it succeeded, or is not done yet. */
+/** The first error of an operation; null when it succeeded or is not done yet. */
 export function errorOf({ error }: Operation): { code: string; message: string } | null {
   const [first] = error?.errors ?? [];
   return first === undefined ? null : { code: first.code ?? '', message: first.message ?? '' };
@@ -73,14 +73,14 @@ export async function insertsOf(clients: GcpClients, groupId: string): Promise<M
 export interface InstanceHistory {
   zone: string;
   insertedAtMs: number;
-  /** Why it ended: the type of the first operation that ended it; null when none did. */
+  /** The type of the first operation that ended the instance; null when none did. */
   endedBy: string | null;
 }
 
-/** So many names fit into the URL of a request. */
+/** As many names as fit into the URL of a request. */
 const namesPerCall = 60;
 
-/** What operations say of these instances of the owner; nothing of an instance that was never created. */
+/** The operations' record of these instances of the owner; omits instances that were never created. */
 export async function historyOf(
   clients: GcpClients,
   owner: Owner,
@@ -117,11 +117,11 @@ const endings = new Set([
   'compute.instances.terminateOnMaxRunDuration',
 ]);
 
-/** Ended by a caller, or because Google took its capacity back. */
+/** Operations of a caller, or of Google's spot preemption. */
 const orders = new Set(['delete', 'stop', 'suspend', 'compute.instances.preempted']);
 export const isOrder = (type: string): boolean => orders.has(type);
 
-/** What Compute Engine says of an instance that this operation ended. */
+/** The message for an instance that this operation ended. */
 export const whyEnded = (type: string): string =>
   `Compute Engine says ${type}${type === 'compute.instances.guestTerminate' ? `. ${poweredOff}` : ''}`;
 

@@ -1,5 +1,5 @@
-// What instances with their disks and addresses cost on Compute Engine when they are launched, from the dated table: Google has
-// no price for them in the API that launches.
+// Prices of Compute Engine instances with their disks and addresses at launch, from the dated table: the launch API reports
+// none.
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
 import { attachedGpus, priceOf, pricesAsOf } from './catalogue.ts';
@@ -11,20 +11,20 @@ export interface Priced {
   type: string;
   market: Market;
   diskGib: number;
-  /** MB/s, where it was asked for. */
+  /** MB/s, where requested. */
   diskThroughput?: number;
 }
 
-/** In us-central1: US dollars for each GiB and month of 730 hours (cloud.google.com/compute/disks-image-pricing, 2026-10). */
+/** US dollars per GiB and month of 730 hours in us-central1 (cloud.google.com/compute/disks-image-pricing, 2026-10). */
 const diskDollarsPerGibMonth: Readonly<Record<string, number>> = { 'pd-balanced': 0.1, 'hyperdisk-balanced': 0.08 };
-/** Of each IOPS and MB/s of Hyperdisk above those that every disk has. */
+/** Per IOPS and MB/s of Hyperdisk beyond the included ones. */
 const [dollarsPerIopsMonth, dollarsPerThroughputMonth] = [0.005, 0.04];
 const hoursPerMonth = 730;
 
-/** Of an external IPv4 address in use, US dollars an hour (cloud.google.com/vpc/network-pricing, 2026-10-16). */
+/** An external IPv4 address in use, US dollars per hour (cloud.google.com/vpc/network-pricing, 2026-10-16). */
 const addressDollarsPerHour: Readonly<Record<Market, number>> = { 'on-demand': 0.005, spot: 0.0025 };
 
-/** US dollars an hour. */
+/** US dollars per hour. */
 export const addressPrices = ({ assignPublicIps }: Pick<GcpSettings, 'assignPublicIps'>): Record<Market, number> =>
   assignPublicIps ? { ...addressDollarsPerHour } : { 'on-demand': 0, spot: 0 };
 
@@ -47,7 +47,7 @@ export function launchPrice(
   return { microsPerHour: microsOf(dollars), ...beside, source };
 }
 
-/** A month. */
+/** US dollars per month. */
 function diskDollars(machineType: string, disk: Pick<Priced, 'diskGib' | 'diskThroughput'>): number {
   const kind = bootDiskOf(machineType);
   const size = disk.diskGib * (diskDollarsPerGibMonth[kind] ?? 0);

@@ -1,4 +1,4 @@
-// Compute Engine as a provider. It keeps no state that a crash could lose: labels, names and operations are its memory.
+// The Compute Engine provider. It keeps no state that a crash could lose: labels, names and operations store it.
 import type { Provider } from '../provider.ts';
 import { createGcpClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
@@ -13,7 +13,7 @@ import { terminateOwned } from './terminate.ts';
 export interface GcpProviderOptions {
   settings: GcpSettings;
   access: GcpAccess;
-  /** How long lists may take to show a new instance or operation, in milliseconds. Default: one minute. */
+  /** Maximum delay in milliseconds until lists show a new instance or operation. Default: one minute. */
   unseenMs?: number;
 }
 

@@ -1,6 +1,6 @@
-// What Google answered instead of doing it: a refused request, or the failed operation of a request that was accepted.
+// Google's refusal: of a request, or by the failed operation of an accepted request.
 export class GoogleRefusal extends Error {
-  /** Of HTTP. A failed operation may have none of its own. */
+  /** The HTTP status. A failed operation may have none of its own. */
   readonly status: number;
   /** E.g. `SERVICE_DISABLED`, `alreadyExists` or `ZONE_RESOURCE_POOL_EXHAUSTED`. */
   readonly reason: string;

@@ -1,5 +1,5 @@
-// What Compute Engine cannot do of a request, said before anything is launched. Tags become labels, which are narrower; only Hyperdisk has
-// a throughput of its own (Google's documentation of labels and of Hyperdisk, 2026-08).
+// Rejects the parts of a request that Compute Engine does not support, before anything is launched. Tags become labels, which
+// are narrower; only Hyperdisk has a configurable throughput (Google's documentation of labels and of Hyperdisk, 2026-08).
 import type { AskedOfCloud, CloudRefusal } from '../manifest.ts';
 import { bootDiskOf, parseType } from './machine-types.ts';
 
@@ -7,7 +7,7 @@ import { bootDiskOf, parseType } from './machine-types.ts';
 const maxLabels = 60;
 const key = /^[a-z][a-z0-9_-]{0,62}$/;
 const value = /^[a-z0-9_-]{0,63}$/;
-/** Of hyperdisk-balanced: MB/s. */
+/** MB/s of hyperdisk-balanced. */
 const [minThroughput, maxThroughput] = [140, 2_400];
 
 export function gcpRefusal({ workerTypes, tags, workerDiskThroughput }: AskedOfCloud): CloudRefusal | null {

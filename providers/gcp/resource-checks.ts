@@ -1,5 +1,5 @@
-// Whether what the settings name exists and fits together: zones, network and subnetwork of each region, images, service accounts; and the quotas.
-// `ropewalk doctor` asks; otherwise a wrong name is found by the first launch.
+// Checks that the resources named in the settings exist and fit together: zones, network and subnetwork of each region, images,
+// service accounts; and the quotas. `ropewalk doctor` runs it; otherwise the first launch finds a wrong name.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { CheckWarning, Environment, ProviderCheck } from '../manifest.ts';
 import { lastPart } from './names.ts';
@@ -74,7 +74,7 @@ async function imagesOf(calls: Calls, { images, gpuImage }: GcpFile): Promise<st
 interface Image {
   name: string;
   status?: string;
-  /** Absent for images that were made before Google had ARM machines. */
+  /** Absent for images older than Google's ARM machines. */
   architecture?: string;
   deprecated?: { state?: string };
 }
@@ -118,7 +118,7 @@ async function accountsOf(calls: Calls, { serviceAccount, workspaceServiceAccoun
   return emails.join(', ');
 }
 
-/** Google documents both answers for an account that does not exist: nothing is permitted, and 404. */
+/** For a missing account Google documents two answers: no permissions, and 404. */
 function noneIfMissing(error: unknown): { permissions?: string[] } {
   if (error instanceof GoogleRefusal && error.status === 404) return {};
   throw error;

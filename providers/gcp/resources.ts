@@ -1,5 +1,5 @@
-// Cloud resources of a cluster besides its instances: disks that no instance uses, found by label, and firewall rules. A disk that
-// an instance uses is deleted with it and is not listed.
+// Cloud resources of a cluster besides its instances: unattached disks, found by label, and firewall rules. An attached disk is
+// deleted with its instance and is not listed.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ownerKey } from '../../domain/owner.ts';
@@ -24,7 +24,7 @@ export async function listResources(clients: GcpClients, deploymentId: string): 
   ];
 }
 
-/** Only resources of this owner. Deletion is repeated until Google shows none of them any more. */
+/** Deletes only resources of this owner. Repeats until Google shows none of them. */
 export async function deleteResources(
   clients: GcpClients,
   owner: Owner,
@@ -42,7 +42,7 @@ export async function deleteResources(
   }
 }
 
-/** Their ids are `zone/name`. */
+/** Ids have the form `zone/name`. */
 const unusedDisks = (clients: GcpClients, labels: Labels): Promise<CloudResource[]> =>
   again(() => unusedDisksOnce(clients, labels));
 

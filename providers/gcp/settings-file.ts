@@ -1,12 +1,12 @@
-// The JSON file that ROPEWALK_GCP_SETTINGS names: the network and the names of a Google Cloud project that Ropewalk uses, for one
-// region or several. Read when a process starts. It holds no secret: Google's library finds the credentials by itself.
+// The JSON file that ROPEWALK_GCP_SETTINGS names: the network and resource names of a Google Cloud project, for one region or
+// several. A process reads it at start. It holds no secret: Google's library finds the credentials by itself.
 import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 const regionName = z.string().regex(/^[a-z]+-[a-z]+\d{1,2}$/, 'must be the name of a region, e.g. us-central1');
-/** Also of a zone for AI, such as us-central1-ai1a. */
+/** Includes AI zones, such as us-central1-ai1a. */
 const zoneName = z
   .string()
   .regex(/^[a-z]+-[a-z]+\d{1,2}-(ai\d)?[a-z]$/, 'must be the name of a zone, e.g. us-central1-a');
@@ -28,9 +28,9 @@ const everywhere = {
   project: z.string().regex(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be the id of a project'),
   network: resourceName,
   networkTags: z.strictObject({ cluster: tags.min(1), scheduler: tags.default([]) }),
-  /** Email of the instances' service account: it may write logs. */
+  /** Email of the instances' service account, which may write logs. */
   serviceAccount: z.email(),
-  /** By workspace, in place of `serviceAccount`. */
+  /** By workspace, instead of `serviceAccount`. */
   workspaceServiceAccounts: z.record(z.string(), z.email()).default({}),
   assignPublicIps: z.boolean().default(true),
   images: z.strictObject({ x86_64: image, arm64: image }).default({
@@ -40,9 +40,9 @@ const everywhere = {
   /** Ubuntu with an NVIDIA driver, for x86_64. */
   gpuImage: image.nullable().default(null),
   maxRunDays: z.number().int().min(1).max(120).default(30),
-  /** Where instances get Node, by architecture. */
+  /** Download of Node.js for instances, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
-  /** PEM of the authority of the API's certificate, when machines do not trust it by themselves. */
+  /** PEM of the API certificate's authority, when machines do not trust it by default. */
   apiCa: z
     .string()
     .regex(

@@ -1,4 +1,4 @@
-// The settings of one region: the network of a Google Cloud project, and the names of what the operator created there.
+// The settings of one region: the network of a Google Cloud project, and the names of the operator's resources.
 import type { AgentDownload } from '../agent-setup.ts';
 
 export interface GcpSettings {
@@ -10,21 +10,21 @@ export interface GcpSettings {
   network: string;
   subnetwork: string;
   networkTags: {
-    /** Of every instance: the operator's firewall rule lets members reach each other. */
+    /** Tags of every instance: the operator's firewall rule lets members reach each other. */
     cluster: string[];
-    /** Of head instances in addition: users' clients reach them. */
+    /** Additional tags of head instances: users' clients reach them. */
     scheduler: string[];
   };
   /** Email of the instances' service account. Without one an instance has no identity token and cannot register. */
   serviceAccount: string;
-  /** By workspace: in place of `serviceAccount`. */
+  /** By workspace, instead of `serviceAccount`. */
   workspaceServiceAccounts: Readonly<Record<string, string>>;
   assignPublicIps: boolean;
   /** `projects/P/global/images/family/F`, by architecture. */
   images: Record<'x86_64' | 'arm64', string>;
-  /** Image with an NVIDIA driver; null: no instance with a GPU is launched. */
+  /** An image with an NVIDIA driver; null: GPU instances cannot be launched. */
   gpuImage: string | null;
-  /** After so many days Google deletes an instance, whatever became of its control plane. */
+  /** After so many days Google deletes an instance, even when its control plane no longer exists. */
   maxRunDays: number;
   agent: AgentDownload;
 }
@@ -38,7 +38,7 @@ export function serviceAccountOf(
   return own ?? serviceAccount;
 }
 
-/** Where the API is and who calls it. */
+/** The addresses of Google's APIs. */
 export interface GcpAccess {
   /** Another address of the API, e.g. of an emulator; null for Google's. */
   endpoint: string | null;

@@ -1,5 +1,5 @@
-// The startup script of an instance: it downloads the agent, verified by its hash, and starts it as a service. What the agent needs
-// to reach the API is metadata of its own (`ropewalk-boot`). Google runs the script at every boot.
+// The startup script of an instance: it downloads the agent, verified by its hash, and starts it as a service. The agent's boot
+// data is in the metadata key `ropewalk-boot`. Google runs the script at every boot.
 import type { Architecture } from '../../domain/offers/offer.ts';
 import { agentSetup } from '../agent-setup.ts';
 import type { AgentDownload } from '../agent-setup.ts';

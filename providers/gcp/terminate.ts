@@ -1,4 +1,5 @@
-// Deletes instances and waits for the operations. An instance that lists do not show yet is found by the operation that created it.
+// Deletes instances and waits for the operations. Instances that lists do not show yet are found by the operations that created
+// them.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -11,7 +12,7 @@ import { errorOf, historyOf, waitForZone } from './operations.ts';
 import type { Operation } from './operations.ts';
 
 const pollMs = 500;
-/** Deletions under way at once; the API takes 1,500 calls a minute. */
+/** Concurrent deletions; the API allows 1,500 calls a minute. */
 const concurrency = 20;
 
 /** Never touches another owner's instances. Resolves when every other instance of `ids` is deleted. */
@@ -30,7 +31,7 @@ export async function terminateOwned(
     const zones = new Map(shown.map(({ name, zone }) => [name, zone]));
     const missing = wanted.filter((name) => !zones.has(name));
     const histories = await historyOf(clients, owner, missing);
-    // An ended one may still exist, off.
+    // An ended instance may still exist, stopped.
     for (const [name, { zone }] of histories) zones.set(name, zone);
     const located = wanted.filter((name) => zones.has(name));
     for (let from = 0; from < located.length; from += concurrency) {
@@ -46,7 +47,7 @@ export async function terminateOwned(
   }
 }
 
-/** @throws RopewalkError for an instance that may still exist: the caller repeats the deletion. */
+/** @throws RopewalkError for an instance that may still exist; the caller repeats the deletion. */
 function requireDeleted(name: string, operation: Operation): void {
   const error = errorOf(operation);
   if (error === null || error.code === 'RESOURCE_NOT_FOUND') return;

@@ -1,5 +1,6 @@
-// The containers of an instance. Their processes are not the agent's children, and one that empties its environment would not be
-// found; the engine finds it by its label. containers.json, written by the agent before its first container, names the engine.
+// The containers of an instance. Their processes are not the agent's children, and a container that clears its environment
+// would not be found, so the engine finds them by their label. containers.json, written by the agent before its first
+// container, names the engine.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -11,12 +12,12 @@ const record = z.object({
   environment: z.record(z.string(), z.string()),
 });
 
-/** An engine that does not answer must not hold the termination of instances. */
+/** An unresponsive engine must not block the termination of instances. */
 const timeoutMs = 30_000;
-/** An engine that lost its monitor of a container first fails to learn its exit code. */
+/** An engine that lost a container's monitor fails the first attempts because it cannot read the exit code. */
 const attempts = 3;
 
-/** Without effect for an instance that ran no container. Rejects when the engine leaves one. */
+/** Does nothing for an instance without containers. Rejects when the engine leaves one. */
 export async function removeContainers(instance: string, recordPath: string): Promise<void> {
   const text = await readFile(recordPath, 'utf8').catch(() => null);
   if (text === null) return;
@@ -30,7 +31,7 @@ export async function removeContainers(instance: string, recordPath: string): Pr
     const ids = await list();
     if (ids.length === 0) return;
     if (attempt > attempts) throw new Error(`${kind} leaves ${ids.length} containers of instance ${instance}`);
-    // rm by itself would first wait for the container to end in order. What has just ended is gone by itself.
+    // rm alone would first wait for a graceful stop. Containers that end meanwhile remove themselves.
     await engine('kill', ...ids).catch(() => undefined);
     await engine('rm', '--force', ...ids).catch(() => undefined);
   }

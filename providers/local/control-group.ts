@@ -1,9 +1,9 @@
-// The control group of an instance, which its agent makes where the system lets it (agent/processes/control-group.ts). It
-// holds every process that the instance has started, whatever these make of their environment.
+// The control group of an instance, which its agent creates where the system allows it (agent/processes/control-group.ts). It
+// holds every process that the instance started, whatever their environment.
 import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-/** Process ids of the group and of the groups below it; none when the group does not exist. */
+/** Process ids of the group and its descendants; empty when the group does not exist. */
 export async function membersOf(path: string): Promise<number[]> {
   try {
     const pids = (await readFile(join(path, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean).map(Number);
@@ -20,7 +20,7 @@ export async function removeControlGroup(path: string): Promise<void> {
   await rmdir(path).catch(() => undefined);
 }
 
-/** Only the group of this very instance: its record lies where the instance's tasks can write. */
+/** Accepts only the group of this very instance: the instance's tasks can write its record. */
 export const isGroupOf = (id: string, path: string): boolean =>
   path.startsWith('/sys/fs/cgroup/') && !path.split('/').includes('..') && basename(path) === `ropewalk-${id}`;
 

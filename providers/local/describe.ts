@@ -1,4 +1,4 @@
-// Observes the instances of this machine, from the kernel's process table and the files that name their owners. Reads only.
+// Observes the instances of this machine, from the kernel's process table and their owner files. Read-only.
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import { membersOf } from './control-group.ts';
 import {
@@ -16,14 +16,11 @@ import type { ProcessEntry } from './processes.ts';
 export interface Home {
   /** ROPEWALK_HOME. */
   home: string;
-  /**
-   * Ids of instances that have ended and have a tombstone: none of them can come back, so their directories are not read
-   * again for every question about the others.
-   */
+  /** Ids of ended instances with a tombstone. They can never run again, so later calls do not read their directories. */
   ended: Set<string>;
 }
 
-/** Every instance of this owner that is not gone, and every instance of `ids`; never another owner's. */
+/** Every existing instance of this owner, and every instance of `ids`; never another owner's. */
 export async function describeInstances(at: Home, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
   const { home } = at;
   const asked = new Set(ids);
@@ -45,13 +42,13 @@ export async function describeInstances(at: Home, owner: Owner, ids: string[]): 
     });
   }
   for (const id of asked) {
-    // An id without a directory has never run on this machine, which is the only place where it could.
+    // An id without a directory has never run on this machine, the only place where it could.
     if (!known.has(id)) observed.push({ id, state: 'gone', owner: identityOf(owner), launchedAtMs: 0 });
   }
   return observed;
 }
 
-/** Every instance of this deployment that is not gone. A directory without tags belongs to no deployment. */
+/** Every existing instance of this deployment. A directory without tags belongs to no deployment. */
 export async function listInstances(at: Home, deploymentId: string): Promise<ObservedInstance[]> {
   const scan = await scanProcesses();
   const observed: ObservedInstance[] = [];
@@ -65,7 +62,7 @@ export async function listInstances(at: Home, deploymentId: string): Promise<Obs
   return observed;
 }
 
-/** Ids of the instances in this home, of any owner, of which a process still runs. */
+/** Ids of the instances of any owner in this home with a running process. */
 export async function livingInstances(at: Home): Promise<string[]> {
   const scan = await scanProcesses();
   const living: string[] = [];
@@ -108,7 +105,7 @@ async function observe(at: Home, id: string, scan: readonly ProcessEntry[]): Pro
   }
   if (hasTombstone) return 'stopping';
   if (agentLives) return 'running';
-  // Without a claim the agent is still starting; with one, tasks have outlived their agent.
+  // Without a claim, the agent is still starting; with one, tasks outlived their agent.
   return (await exists(paths.claim)) ? 'stopping' : 'starting';
 }
 

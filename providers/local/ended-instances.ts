@@ -1,7 +1,7 @@
-// Removes the directories of instances a while after their end: every listing reads the directories that exist. A record of
-// each stays for much longer, because a repeated launch must not start it again. Never touches an instance of which a process
-// runs, nor logs.
-//   $ROPEWALK_HOME/ended/{month}/{id}     the record: why the instance was refused, or empty
+// Removes the directories of instances a while after their end, because every listing reads all directories. A record of each
+// stays much longer, because a repeated launch must not start it again. Never touches an instance with a running process, nor
+// logs.
+//   $ROPEWALK_HOME/ended/{month}/{id}     the record: the reason of a refused instance, or empty
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -12,7 +12,7 @@ import type { Refusal } from './files.ts';
 import { scanProcesses } from './processes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** One bounded round over the ids that follow `after`. Returns where the next round begins; empty for the beginning. */
+/** Processes a bounded batch of the ids after `after`. Returns the start of the next batch; empty for the beginning. */
 export async function removeEnded(home: string, after: string, nowMs: number): Promise<string> {
   await removeOldRecords(home, nowMs);
   const ids = (await listInstanceIds(home)).filter((id) => id > after).sort();
@@ -24,7 +24,7 @@ export async function removeEnded(home: string, after: string, nowMs: number): P
   const scan = old.length === 0 ? [] : await scanProcesses();
   for (const id of old) {
     const { processes } = await livingProcesses(home, id, scan);
-    // A directory that cannot be removed is retried in a later round, and holds up no other.
+    // A directory that cannot be removed is retried in a later round, and does not block others.
     if (processes.length === 0) await removeInstance(home, id, nowMs).catch(() => undefined);
   }
   return batch.length < ids.length ? (batch.at(-1) ?? '') : '';
@@ -41,14 +41,14 @@ export async function endedRecordOf(home: string, id: string): Promise<{ refusal
 
 const recordsOf = (home: string): string => join(home, 'ended');
 
-/** Other programs may put files into any directory. */
+/** Other programs may add files to any directory. */
 const monthsIn = async (home: string): Promise<string[]> =>
   (await namesIn(recordsOf(home))).filter((name) => /^\d{4}-\d{2}$/.test(name));
 
-/** In UTC. The names of months sort in their order. */
+/** In UTC. Sorting the names sorts the months. */
 const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
-/** The record comes first: after a crash in between both exist. */
+/** Writes the record first: after a crash in between both exist. */
 async function removeInstance(home: string, id: string, nowMs: number): Promise<void> {
   const { root, refused } = instancePaths(home, id);
   const why = (await readRefusal(refused)) === null ? '' : await readFile(refused, 'utf8');
@@ -56,7 +56,7 @@ async function removeInstance(home: string, id: string, nowMs: number): Promise<
   await removeTree(root);
 }
 
-/** By whole months, without reading each record. */
+/** Removes whole months without reading each record. */
 async function removeOldRecords(home: string, nowMs: number): Promise<void> {
   const oldest = monthOf(nowMs - endedMarkKeptMs);
   for (const month of await monthsIn(home)) {
@@ -64,7 +64,7 @@ async function removeOldRecords(home: string, nowMs: number): Promise<void> {
   }
 }
 
-/** Of the directory and its direct entries: a working agent writes there. */
+/** Time of the last write to the directory or its direct entries; a working agent writes there. */
 async function lastWrittenMs(root: string): Promise<number> {
   const paths = [root, ...(await namesIn(root)).map((name) => join(root, name))];
   const times = await Promise.all(

@@ -1,5 +1,5 @@
-// The environment variables that agents inherit from the Temporal worker: the places of programs and temporary files, and how
-// packages are downloaded. Agents pass on fewer. No variable of Ropewalk is among them.
+// The environment variables that agents inherit from the Temporal worker: paths of programs and temporary files, and package
+// download settings. Agents pass on fewer. None of Ropewalk's variables is inherited.
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 
@@ -22,13 +22,13 @@ export function agentEnvironment(
   };
 }
 
-/** Where container engines have their configuration and their daemon: agents give them to an engine alone. */
+/** Configuration and daemon addresses of container engines; agents pass them only to an engine. */
 export const ofEngines = [
   ...['XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
   ...['CONTAINERS_REGISTRIES_CONF', 'CONTAINER_HOST', 'DOCKER_HOST', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY'],
 ] as const;
 
-/** The names that agent/runtimes/environment/run-tool.ts takes (a test compares them): agents share no code with providers. */
+/** The same names as in agent/runtimes/environment/run-tool.ts (a test compares them): agents share no code with providers. */
 export const outside = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],

@@ -1,7 +1,7 @@
-// The files of an instance's directory, $ROPEWALK_HOME/instances/{id}/. They are the whole memory of the local provider: every
-// one but group.json appears complete (by link or rename), so a crash at any instant leaves the old state or the new one.
+// The files of an instance's directory, $ROPEWALK_HOME/instances/{id}/. They are the local provider's only state. All except
+// group.json appear atomically (by link or rename), so a crash at any instant leaves the old state or the new one.
 //   owner.json     its tags, written before its agent is started
-//   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
+//   boot.json      the API's address and the launch token, so 0600; the agent deletes it
 //   claim.json     the agent process of this instance and its control group, written by the agent; the first one wins
 //   group.json     the process group of the task or Dask process it runs, written by the agent over the previous one
 //   containers.json  the container engine that it uses, written by the agent before its first container
@@ -33,7 +33,7 @@ export interface InstancePaths {
   verdict: string;
   refused: string;
   tombstone: string;
-  /** What the agent prints before it has a log. */
+  /** The agent's output before its log exists. */
   output: string;
   containers: string;
   work: string;
@@ -41,10 +41,10 @@ export interface InstancePaths {
 }
 
 const idPattern = /^i_[0-9a-z]{8,64}$/;
-/** A workspace's slug names a directory: it must not lead out of its parent. */
+/** A workspace's slug becomes a directory name and must not lead out of its parent. */
 const slugPattern = /^[a-z0-9][a-z0-9._-]*$/i;
 
-/** Ids become directory names: anything but an id of the local provider is never looked up. */
+/** Ids become directory names, so only ids of the local provider are looked up. */
 export const isInstanceId = (id: string): boolean => idPattern.test(id);
 
 export function instancePaths(home: string, id: string): InstancePaths {
@@ -95,7 +95,7 @@ export async function readOwner(paths: InstancePaths): Promise<OwnerFile | null>
   return { deploymentId, workspace, cluster, slot, generation, role, launchedAtMs };
 }
 
-/** The process that a claim.json or group.json names. */
+/** The process in a claim.json or group.json. */
 export async function readProcess(path: string): Promise<ProcessIdentity | null> {
   const value = await readRecord(path);
   if (value === null) return null;
@@ -103,7 +103,7 @@ export async function readProcess(path: string): Promise<ProcessIdentity | null>
   return typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : null;
 }
 
-/** The control group that a claim.json names; null where the system gave none. */
+/** The control group in a claim.json; null where the system has none. */
 export async function readControlGroup(id: string, paths: InstancePaths): Promise<string | null> {
   const path = (await readRecord(paths.claim))?.controlGroup;
   return typeof path === 'string' && isGroupOf(id, path) ? path : null;

@@ -1,6 +1,6 @@
-// Starts agents. The instance ids of a launch follow from its token alone and an agent claims its id with a file, so a repeated
-// launch, in any process and after any crash, finds the instances that exist instead of starting them again. A refusal is final
-// for its token: a late attempt must not start an instance that the cluster no longer expects.
+// Starts agents. A launch's instance ids derive from its token, and an agent claims its id with a file, so a repeated launch,
+// in any process and after any crash, finds the existing instances instead of starting them again. A refusal is final for its
+// token: a late attempt must not start an instance that the cluster no longer expects.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
@@ -23,9 +23,9 @@ export interface LaunchContext extends Home {
   nodePath: string;
   maxInstances: number;
   price: InstancePrice;
-  /** The environment variables of agents, beside those that name their instance. */
+  /** The agents' environment variables besides those that name their instance. */
   environment: Record<string, string>;
-  /** Ids of instances that this process has admitted and whose agents have not claimed their names yet. */
+  /** Ids of instances that this process has admitted and whose agents have not claimed them yet. */
   starting: Set<string>;
   /** Called when an agent that this process started has crashed: it neither exited with 0 nor was terminated. */
   onCrash?: (owner: Owner, id: string) => void;
@@ -38,13 +38,13 @@ interface Place {
   role: InstanceRole;
 }
 
-/** A started agent that has not claimed its id by then is ended: no cluster would know of it. */
+/** A started agent without a claim by then is killed: no cluster would know of it. */
 const claimTimeoutMs = 30_000;
 const claimPollMs = 20;
 const roomPollMs = 200;
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** The instances that a launch starts, decided once for all its repeats. */
+/** The instances that a launch starts, decided once for all its retries. */
 export interface Admission {
   starting: Place[];
   launched: LaunchedInstance[];
@@ -52,8 +52,8 @@ export interface Admission {
 }
 
 /**
- * One admission at a time, or two would use the last place. `giveUpAtMs`, by `performance.now()`: until then a launch that
- * finds no room at all waits for others to end.
+ * Admissions run one at a time, because two could use the last place. Until `giveUpAtMs`, a `performance.now()` time, a launch
+ * without any room waits for other instances to end.
  */
 export async function admitLaunch(
   context: LaunchContext,
@@ -84,7 +84,7 @@ export async function admitLaunch(
   return { starting, launched, refusals };
 }
 
-/** Other admissions need not wait for it: an instance is counted from its admission on. */
+/** Other admissions need not wait for it, because an admitted instance is already counted. */
 export async function startAdmitted(
   context: LaunchContext,
   request: LaunchRequest,
@@ -106,8 +106,8 @@ export async function startAdmitted(
 }
 
 /**
- * At least one place, or none after `giveUpAtMs`: some instances now are better than all of them later. A running instance
- * among `fresh` is being started by another attempt at this launch, and takes only its own place.
+ * Returns at least one place, or none after `giveUpAtMs`: some instances now are better than all of them later. A running
+ * instance among `fresh` is being started by another attempt of this launch, and occupies only its own place.
  */
 async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: number): Promise<number> {
   const mine = new Set(fresh.map(({ id }) => id));
@@ -119,13 +119,13 @@ async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: numb
   }
 }
 
-/** Concurrent attempts may see different room; the first to write its verdict decides for all of them. */
+/** Concurrent attempts may see different room; the first written verdict decides for all of them. */
 async function mayStart(paths: InstancePaths, hasRoom: boolean): Promise<boolean> {
   await writeOnce(paths.verdict, hasRoom ? 'start' : 'refuse');
   return (await readFile(paths.verdict, 'utf8')) === 'start';
 }
 
-/** `i_` and 20 characters (100 bits) of the digest of the token and the place in the request. */
+/** `i_` and 20 characters (100 bits) of the digest of the token and the index in the request. */
 export function instanceIdOf(token: string, index: number): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([token, index]))
@@ -165,7 +165,7 @@ async function startInstance(
   await writeWhole(paths.boot, JSON.stringify(boot));
   const crashed = (): void => context.onCrash?.(owner, place.id);
   const problem = await spawnUntilClaimed(context, place.id, paths, logs, crashed);
-  // The agent of another process may have claimed the id meanwhile, and with a tombstone no agent is needed.
+  // The agent of another process may have claimed the id meanwhile, and an instance with a tombstone needs no agent.
   if (problem === null || (await exists(paths.claim)) || (await exists(paths.tombstone)))
     return { place, refusal: null };
   return { place, refusal: await refuse(paths, { code: 'AGENT_FAILED', text: problem }) };
@@ -181,7 +181,7 @@ async function spawnUntilClaimed(
 ): Promise<string | null> {
   const output = await open(paths.output, 'a', 0o600);
   const ended: { how: string | null } = { how: null };
-  // Without V8's helper threads an agent has half as much memory to copy for every command it starts.
+  // Without V8's helper threads, an agent has half as much memory to copy for every command it starts.
   const agent = spawn(context.nodePath, ['--single-threaded', context.agentBundle], {
     cwd: paths.root,
     detached: true,
@@ -199,7 +199,7 @@ async function spawnUntilClaimed(
   agent.once('exit', (code) => void (code !== 0 && reportCrash(paths, crashed)));
   try {
     for (const giveUpAtMs = performance.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
-      // The order matters: an agent that claimed and then ended has still been launched.
+      // The order matters: an agent that claimed its id and then ended counts as launched.
       const { how } = ended;
       if (await exists(paths.claim)) return null;
       if (how !== null) return `The agent ${how}. ${await lastOutput(paths.output)}`.trim();
@@ -213,7 +213,7 @@ async function spawnUntilClaimed(
   }
 }
 
-/** Only for an agent that had claimed its id: the launch itself refuses an instance whose agent never did. */
+/** Reports only an agent that had claimed its id; the launch itself refuses an instance without a claim. */
 async function reportCrash(paths: InstancePaths, crashed: () => void): Promise<void> {
   const wasInstance = await exists(paths.claim).catch(() => false);
   if (wasInstance && !(await exists(paths.tombstone).catch(() => true))) crashed();
@@ -223,7 +223,7 @@ async function lastOutput(path: string): Promise<string> {
   return errorIn(await readFile(path, 'utf8').catch(() => ''));
 }
 
-/** Written with a tombstone: an agent that starts after all ends itself. */
+/** Also writes a tombstone: an agent that still starts then ends itself. */
 async function refuse(paths: InstancePaths, refusal: Refusal): Promise<Refusal> {
   await writeOnce(paths.refused, JSON.stringify(refusal));
   await writeOnce(paths.tombstone, '');

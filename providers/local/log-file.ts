@@ -1,5 +1,5 @@
 // Reads one log as its agent writes it: parts named NAME.jsonl, NAME.1.jsonl and so on, of which the oldest may have been
-// removed. A part is complete once a later one exists. No file is held open between two reads, and only whole lines count: the
+// removed. A part is complete once a later one exists. No file stays open between two reads, and only whole lines count: the
 // agent may still be writing the rest of one.
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { errorCode } from './files.ts';
 
 export interface LogFile {
   directory: string;
-  /** Without its part's number and ending. */
+  /** The file name without its part number and extension. */
   name: string;
   instance: string;
   task: number | null;
@@ -20,7 +20,7 @@ export interface LogFile {
   /** The position of the next read. */
   part: number;
   offset: number;
-  /** Parts that were removed before they were read to their end, and that no line has reported yet. */
+  /** Parts that were removed before they were fully read, and that no line has reported yet. */
   missed: number;
   ready: LogLine[];
 }
@@ -32,14 +32,14 @@ export interface LogName {
   attempt: number | null;
 }
 
-/** null for a file that is no log. */
+/** null for a file that is not a log. */
 export function parseLogName(fileName: string): LogName | null {
   const [, name, task, attempt, part] = logName.exec(fileName) ?? [];
   if (name === undefined) return null;
   return { name, part: numberOr(part, 0), task: numberOr(task, null), attempt: numberOr(attempt, null) };
 }
 
-/** Of a task, of the agent itself, or of its Dask process. */
+/** The log of a task, of the agent, or of its Dask process. */
 const logName = /^((\d+)-(\d+)|agent|process)(?:\.(\d+))?\.jsonl$/;
 
 const numberOr = <T>(digits: string | undefined, other: T): number | T =>
@@ -54,7 +54,7 @@ export function openLog(directory: string, instance: string, { name, part, task,
 export async function fill(log: LogFile, wantedBytes: number): Promise<boolean> {
   if (log.ready.length > 0) return true;
   for (;;) {
-    // Noted before reading: only a read that begins after a later part was seen is known to reach the end of this one.
+    // Noted before reading: only a read that begins after a later part appeared is known to reach the end of this one.
     const { lastPart } = log;
     const found = await readPiece(log, wantedBytes);
     if (found === 'lines') return true;
@@ -99,7 +99,7 @@ async function readLines(log: LogFile, file: FileHandle, wantedBytes: number): P
 
 const newline = 10;
 
-/** Reports missing parts at the place of their lines. */
+/** Reports missing parts before the next line. */
 function noteMissed(log: LogFile): void {
   const [first] = log.ready;
   if (log.missed === 0 || first === undefined) return;

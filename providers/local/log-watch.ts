@@ -1,6 +1,6 @@
-// Notifies a follower of logs which files have changed: it should not read thousands of them several times a second. The
-// system's notifications only save work: all files are checked from time to time all the same, and often where there are no
-// notifications (a directory that does not exist yet, a system that has run out of watches).
+// Notifies log followers of changed files, so that they need not read thousands of files several times a second. File system
+// notifications only save work: all files are also checked from time to time, and often where there are no notifications (a
+// directory that does not exist yet, a system without free watches).
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ export interface Changes {
 }
 
 export interface LogWatch {
-  /** Call it before the directory is listed, or a change in between is missed. Repeats are no error. */
+  /** Must be called before the directory is listed, or a change in between is missed. Repeated calls are harmless. */
   add: (directory: string) => void;
   /** Waits for changes since the last call, at most until all files are due for a check. */
   next: () => Promise<Changes>;
@@ -22,7 +22,7 @@ export interface LogWatch {
 
 const checkWatchedMs = 2_000;
 const checkUnwatchedMs = 250;
-/** A file that is being written causes many notifications: those that come together cause one read. */
+/** A file that is being written causes many notifications; those within this time cause one read. */
 const settleMs = 50;
 
 export function watchLogs(signal: AbortSignal | undefined): LogWatch {

@@ -12,7 +12,7 @@ import type { Changes, LogWatch } from './log-watch.ts';
 const firstPieceBytes = 4 * 1024;
 const pieceBytes = 64 * 1024;
 
-/** Lines in time order. A follower gets the existing lines and then new ones, until the signal aborts. */
+/** Returns lines in time order. A follower gets the existing lines and then new ones, until the signal aborts. */
 export async function* readLogs(home: string, query: LogQuery): AsyncGenerator<LogLine> {
   const state: ReadState = { directory: logDirectory(home, query.owner), query, logs: new Map() };
   const isWanted = (line: LogLine): boolean => query.sinceMs === undefined || line.atMs >= query.sinceMs;
@@ -57,7 +57,7 @@ async function changedLogs(state: ReadState, changes: Changes, watch: LogWatch |
   return [...logs.values()];
 }
 
-/** The log that a file is a part of; null for another file, or one that the query excludes. */
+/** The log of a part file; null for another file, or one that the query excludes. */
 function noteFile({ query, logs }: ReadState, directory: string, file: string): LogFile | null {
   const found = parseLogName(file);
   if (found === null) return null;

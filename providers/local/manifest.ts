@@ -1,4 +1,4 @@
-// The local provider as others see it: this machine, always configured.
+// The manifest of the local provider: this machine, always configured.
 import { availableParallelism } from 'node:os';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -9,7 +9,7 @@ import { readLogs } from './logs.ts';
 import { localOffer, localOffers, localPrice } from './offers.ts';
 import { createLocalProvider } from './provider.ts';
 
-/** A launch that finds no room waits in line this long: a workflow's back-off would poll instead. */
+/** A launch without room waits in line this long; a workflow's backoff would poll instead. */
 const waitForRoomMs = 20_000;
 const anything = /^/;
 
@@ -55,7 +55,7 @@ export const localManifest: ProviderManifest = {
         return [{ place, provider }];
       },
       terminators: async () => {
-        // It launches nothing, so it needs neither an agent nor a Node.
+        // It launches nothing, so it needs neither agent nor Node.js.
         const provider = createLocalProvider({ home, agentBundle: '', nodePath: '', maxInstances: 0, cores });
         return [{ place, provider }];
       },

@@ -1,4 +1,4 @@
-// The single offer of this machine: itself, free of charge unless its operator names a price.
+// The single offer of this machine, free of charge unless its operator sets a price.
 import { arch, totalmem } from 'node:os';
 
 import { dollarsOf, microsOf, type InstancePrice } from '../../domain/cost/interval.ts';
@@ -7,7 +7,7 @@ import type { Offer } from '../provider.ts';
 
 export const localOffer = { offer: 'local', zone: 'local', market: 'on-demand' } as const;
 
-/** What an instance on this machine costs an hour, as ROPEWALK_LOCAL_DOLLARS_PER_HOUR says: by default nothing. */
+/** The hourly price of an instance on this machine, from ROPEWALK_LOCAL_DOLLARS_PER_HOUR. Default: 0. */
 export function localPrice(setting: string | undefined): InstancePrice {
   if (setting === undefined || setting === '') {
     return { microsPerHour: 0, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'this machine costs nothing' };

@@ -1,10 +1,10 @@
-// Finds the processes of this machine that belong to an instance. The kernel reuses pids: a process is identified by its pid
-// and its start time. A zombie counts as gone.
+// Finds the processes of this machine that belong to an instance. The kernel reuses pids, so a process is identified by its pid
+// and its start time. A zombie counts as ended.
 //
-// On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment and, where the agent could make a
-// control group, by that too: a daemon that empties its environment escapes only without one. Elsewhere another process's
-// environment cannot be read: there only the agent, the task group it recorded, and their descendants are found, so a
-// task with a process group of its own and without its parents can escape. Never signals anything: terminate.ts does.
+// On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment and by its control group, where the
+// agent could create one; without a group, a daemon that clears its environment escapes. Elsewhere another process's
+// environment cannot be read: only the agent, the task group that it recorded, and their descendants are found, so a task with
+// its own process group and without its parents can escape. This module sends no signals; terminate.ts does.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -13,24 +13,24 @@ import { promisify } from 'node:util';
 
 export interface ProcessIdentity {
   pid: number;
-  /** Clock ticks since boot on Linux, the text of `ps -o lstart=` elsewhere: only ever compared. */
+  /** Clock ticks since boot on Linux, the text of `ps -o lstart=` elsewhere; only compared. */
   startTime: string;
 }
 
 export interface ProcessEntry extends ProcessIdentity {
   parent: number;
   group: number;
-  /** Value of ROPEWALK_INSTANCE in its environment; null where that is missing or unreadable. */
+  /** Value of ROPEWALK_INSTANCE in its environment; null where it is missing or unreadable. */
   instance: string | null;
 }
 
 const run = promisify(execFile);
 const isLinux = process.platform === 'linux';
 const marker = 'ROPEWALK_INSTANCE=';
-/** Entries of /proc read before others have their turn: a few milliseconds. */
+/** Entries of /proc read before yielding to other work: a few milliseconds. */
 const readsAtOnce = 16;
 
-/** Start time of a running process; null when it is gone or a zombie. */
+/** Start time of a running process; null when it has ended or is a zombie. */
 export async function startTimeOf(pid: number): Promise<string | null> {
   if (isLinux) return linuxStat(pid)?.startTime ?? null;
   const entries = await entriesFromPs(['-p', String(pid)]);
@@ -46,8 +46,8 @@ let last: Promise<unknown> = Promise.resolve();
 let next: Promise<ProcessEntry[]> | null = null;
 
 /**
- * Every running process that this user can read. Callers that come while a scan is under way share the next one, which begins after
- * their call: instances that end together would else scan the whole machine each.
+ * Every running process that this user can read. Callers during a scan share the next one, which begins after their call:
+ * otherwise each of many instances that end together would scan the whole machine.
  */
 export function scanProcesses(): Promise<ProcessEntry[]> {
   next ??= last.then(() => {
@@ -73,8 +73,8 @@ async function scanOnce(): Promise<ProcessEntry[]> {
 }
 
 /**
- * The processes of one instance among those of a scan: the ones that carry its id, its agent, its control group, its
- * recorded task group, and everything descended from them. This process itself is never among them.
+ * The processes of one instance within a scan: those with its id in their environment, its agent, its control group, its
+ * recorded task group, and all descendants. Never includes this process.
  */
 export function processesOfInstance(
   scan: readonly ProcessEntry[],
@@ -108,7 +108,7 @@ export function processesOfInstance(
 export const isSame = (entry: ProcessIdentity, other: ProcessIdentity | null): boolean =>
   other !== null && entry.pid === other.pid && entry.startTime === other.startTime;
 
-/** After its leader's death a group's number may belong to another group: then only descendants are trusted. */
+/** After its leader's death a group's number may belong to another group; then only descendants are trusted. */
 function groupMembers(scan: readonly ProcessEntry[], leader: ProcessIdentity | null): ProcessEntry[] {
   if (leader === null || !scan.some((entry) => isSame(entry, leader))) return [];
   return scan.filter((entry) => entry.group === leader.pid);
@@ -148,8 +148,8 @@ async function entriesFromPs(selection: string[]): Promise<ProcessEntry[]> {
 }
 
 /**
- * A process may end between two reads, and another user's environment is unreadable. The kernel answers from memory: the way through
- * the disk threads would cost ten times as much.
+ * A process may end between two reads, and another user's environment is unreadable. The kernel answers from memory, so
+ * asynchronous reads through the thread pool would cost ten times as much.
  */
 function readOrNull(path: string): string | null {
   try {

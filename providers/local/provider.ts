@@ -1,5 +1,5 @@
 // The local provider: an "instance" is an agent process on this machine. Its state is the files of $ROPEWALK_HOME/instances and
-// the kernel's process table, so every process gets the same answers.
+// the kernel's process table, so every process sees the same state.
 import { availableParallelism } from 'node:os';
 
 import type { InstancePrice } from '../../domain/cost/interval.ts';
@@ -18,21 +18,21 @@ export interface LocalProviderOptions {
   home: string;
   /** Path of the agent's bundled file (agent/build.ts). */
   agentBundle: string;
-  /** Path of the Node that runs it. */
+  /** Path of the Node.js that runs the agent. */
   nodePath: string;
-  /** Instances that may run at the same time in this home. */
+  /** Maximum number of running instances in this home. */
   maxInstances: number;
-  /** What an instance costs an hour. Default: nothing. */
+  /** Hourly price of an instance. Default: 0. */
   price?: InstancePrice;
-  /** How long a launch waits, in line, for instances to end before it answers HOST_FULL. Default: it does not wait. */
+  /** How long a launch waits in line for instances to end before it returns HOST_FULL. Default: it does not wait. */
   waitForRoomMs?: number;
   /** Cores that this machine offers. Default: all. */
   cores?: number;
   /** Source of the agents' PATH, HOME, LANG, TMPDIR, proxies, TLS and package index; no other variable is read. */
   environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Called when an agent that this process started has crashed, before its lease expires. Only a hint: the agents of a
-   * previous process are no children of this one, and their crash is noticed by their silence.
+   * Called when an agent that this process started has crashed, before its lease expires. Only a hint: agents of a previous
+   * process are not children of this one, and their crash is detected when their lease expires.
    */
   onCrash?: (owner: Owner, id: string) => void;
 }
@@ -47,8 +47,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     starting: new Set(),
   };
   let lastAdmission: Promise<unknown> = Promise.resolve();
-  // Directories accumulate with launches alone, so they are removed after an admission, and in line with the others: none is
-  // under way meanwhile.
+  // Only launches add directories, so old ones are removed after an admission, before the next admission starts.
   const round = { dueMs: 0, after: '' };
   const removeOld = async (): Promise<void> => {
     if (performance.now() < round.dueMs) return;
@@ -69,7 +68,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     describe: (owner, ids) => describeInstances(context, owner, ids),
     list: (deploymentId) => listInstances(context, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
-    // An instance has nothing outside its directory, which is removed a while after its end.
+    // An instance has no resources outside its directory, which is removed a while after its end.
     listResources: async () => [],
     deleteResources: async () => undefined,
     logs: (query) => readLogs(options.home, query),

@@ -2,7 +2,7 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Tasks leave read-only directories (package caches, for example): they are made writable before a second attempt. */
+/** Tasks leave read-only directories, such as package caches; the second attempt makes them writable first. */
 export async function removeTree(directory: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true });

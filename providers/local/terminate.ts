@@ -21,11 +21,11 @@ import { isSame, isSameProcess, scanProcesses } from './processes.ts';
 import type { ProcessEntry, ProcessIdentity } from './processes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** An agent that gets TERM ends its tasks by itself: TERM, 2 s, KILL. */
+/** An agent that gets TERM ends its tasks itself: TERM, 2 s, KILL. */
 const graceMs = 3_000;
 const pollMs = 50;
 
-/** Terminates those of `ids` that belong to this owner. Repeats, unknown ids and ids of other owners are no error. */
+/** Terminates those of `ids` that belong to this owner. Ignores repeats, unknown ids and ids of other owners. */
 export async function terminateInstances(
   home: string,
   owner: Owner,
@@ -44,7 +44,7 @@ export async function terminateInstances(
   const known = new Map<string, ProcessEntry>();
   await signalAgents(home, own, known);
   await waitForGrace(home, own, known, signal);
-  // Before the rest: an engine whose monitor of a container has been killed needs many seconds to remove it.
+  // Comes first, because an engine whose container monitor was killed needs many seconds to remove the container.
   for (const id of own) await removeContainers(id, instancePaths(home, id).containers);
   await killAll(home, own, known, signal);
   for (const id of own) await removeWork(id, instancePaths(home, id));
@@ -61,7 +61,7 @@ async function signalAgents(home: string, ids: string[], known: Map<string, Proc
   }
 }
 
-/** Only a running agent needs the grace period: without it, no process ends the tasks in order. */
+/** The grace period applies only while an agent runs, because only the agent ends tasks gracefully. */
 async function waitForGrace(
   home: string,
   ids: string[],
@@ -99,8 +99,8 @@ async function killAll(
 }
 
 /**
- * Every running process of these instances, including those of a previous scan: a process whose parents have ended and whose
- * environment is empty is found by that alone where there are no control groups.
+ * Every running process of these instances, including those of a previous scan. Without control groups, only the previous scan
+ * finds a process whose parents have ended and whose environment is empty.
  */
 async function scan(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<ProcessEntry[]> {
   const running = await scanProcesses();

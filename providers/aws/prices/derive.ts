@@ -1,22 +1,22 @@
-// Prices of regions out of a list with errors. Apache Libcloud's table names for each type and region the price of any of its
-// offers: mostly the shared one, sometimes that of dedicated hardware, sometimes 0. Within a region, EC2 prices all sizes of a
-// family alike: one factor over us-east-1. The factor that most sizes of a family agree on is the region's, and with the exact
-// prices of us-east-1 it gives those of all sizes.
+// Derives regional prices from a list with errors. Apache Libcloud's table has one price for each type and region, of any of
+// its offers: mostly shared tenancy, sometimes dedicated hardware, sometimes 0. Within a region, EC2 prices all sizes of a
+// family by one factor over us-east-1. The factor that most sizes of a family agree on is the region's; multiplied by the exact
+// prices of us-east-1 it gives the price of every size.
 
-/** Type -> US dollars an hour. */
+/** Maps a type to US dollars per hour. */
 export type Prices = ReadonlyMap<string, number>;
 
-/** Two factors are the same within rounding of the cheapest types. */
+/** Factors within this tolerance are equal; the cheapest types are rounded. */
 const tolerance = 0.004;
-/** What dedicated hardware costs more than shared: 6 % in older families, 10 % in newer ones. */
+/** Price factor of dedicated over shared hardware: 6 % in older families, 10 % in newer ones. */
 const surcharges = [1.06, 1.1];
 
-/** Prices of the types of `listed`'s families, from `exact`; a family is left out when fewer than two of its sizes agree. */
+/** Prices of the types of `listed`'s families, from `exact`; omits families in which fewer than two sizes agree. */
 export function derivePrices(exact: Prices, listed: Prices): Map<string, number> {
   const factors = new Map<string, number[]>();
   for (const [type, dollars] of listed) {
     const here = exact.get(type);
-    // The list has other prices than those of an hour for bare metal.
+    // The list's prices of bare metal are not hourly.
     if (here === undefined || dollars <= 0 || type.includes('.metal')) continue;
     const family = familyOf(type);
     factors.set(family, [...(factors.get(family) ?? []), dollars / here]);
@@ -24,14 +24,14 @@ export function derivePrices(exact: Prices, listed: Prices): Map<string, number>
   const derived = new Map<string, number>();
   for (const [type, dollars] of exact) {
     const factor = agreedFactor(factors.get(familyOf(type)) ?? []);
-    // Not listed there, not even with an error: the region need not have this size.
+    // A size missing from the list may not exist in the region.
     if (factor === null || !listed.has(type)) continue;
     derived.set(type, Number((dollars * factor).toPrecision(5)));
   }
   return derived;
 }
 
-/** The factor of most sizes, the smaller of two; without the surcharge of dedicated hardware where a size has it without. */
+/** The factor of most sizes, or the smaller one of a tie; without the dedicated-hardware surcharge where some size lacks it. */
 export function agreedFactor(factors: readonly number[]): number | null {
   const groups = new Map<number, number>();
   for (const factor of factors.toSorted((a, b) => a - b)) {

@@ -5,7 +5,7 @@ export interface RegionPrices {
   /** RFC 3339 date. */
   asOf: string;
   source: string;
-  /** Instance type -> US dollars an hour: Linux, shared tenancy, on demand, nothing pre-installed. */
+  /** Maps an instance type to US dollars per hour: Linux, shared tenancy, on demand, no pre-installed software. */
   prices: Map<string, number>;
 }
 
@@ -22,7 +22,7 @@ const wanted: Readonly<Record<string, string>> = {
 /**
  * Reads `offers/v1.0/aws/AmazonEC2/current/{region}/index.csv`.
  *
- * @throws RopewalkError VALIDATION when the publication date or a column is missing: the file has another form then.
+ * @throws RopewalkError VALIDATION when the publication date or a column is missing: the file format has changed.
  */
 export async function readPriceList(lines: AsyncIterable<string> | Iterable<string>): Promise<RegionPrices> {
   const prices = new Map<string, number>();
@@ -49,7 +49,7 @@ function columnsOf(cells: readonly string[]): Map<string, number> {
   return columns;
 }
 
-/** Null for every other tenancy, system or term, and for what costs nothing: reservations of capacity are listed with 0. */
+/** Null for every other tenancy, system or term, and for a price of 0, which capacity reservations have. */
 function rowOf(
   cells: readonly string[],
   columns: ReadonlyMap<string, number>,

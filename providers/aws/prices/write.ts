@@ -24,7 +24,7 @@ async function fromAws(wanted: readonly string[]): Promise<Map<string, RegionPri
   const { regions }: { regions: Record<string, { currentVersionUrl: string }> } = JSON.parse(await index.text());
   const found = new Map<string, RegionPrices>();
   for (const [region, { currentVersionUrl }] of Object.entries(regions)) {
-    // Local and wavelength zones have longer names and no zones of their own in a subnet of ours.
+    // Local and wavelength zones have longer names; our subnets are not in them.
     if (!/^[a-z]+(-[a-z]+)+-\d$/.test(region) || (wanted.length > 0 && !wanted.includes(region))) continue;
     const response = await fetch(`${host}${currentVersionUrl.replace(/index\.json$/, 'index.csv')}`);
     if (!response.ok || response.body === null) throw new Error(`${response.url}: ${response.status}`);
@@ -35,7 +35,7 @@ async function fromAws(wanted: readonly string[]): Promise<Map<string, RegionPri
   return found;
 }
 
-/** The file has a line break at its end, and none within cells. */
+/** The file ends with a line break and has none within cells. */
 async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of body.pipeThrough(new TextDecoderStream())) {

@@ -1,4 +1,4 @@
-// Carries out the steps of a region's network, one call each.
+// Applies the steps of a region's network, one call each.
 import {
   AssociateRouteTableCommand,
   AttachInternetGatewayCommand,
@@ -21,7 +21,7 @@ import { type Calls, explained, settled } from './calls.ts';
 import type { FoundNetwork, GroupRole, NetworkChange, NetworkStep } from './plan-network.ts';
 import { everywhere, setupTags, type Wanted } from './wanted.ts';
 
-/** Ids that later steps use; those of what exists are known from the start. */
+/** Ids for later steps; those of existing resources are known from the start. */
 interface Ids {
   vpc: string;
   gateway: string;
@@ -71,7 +71,7 @@ export async function applyNetwork(
   };
 }
 
-/** The id of what was created or changed. */
+/** Returns the id of the created or changed resource. */
 async function perform(calls: Calls, wanted: Wanted, ids: Ids, change: NetworkChange): Promise<string> {
   const { ec2 } = calls;
   switch (change.do) {
@@ -150,7 +150,7 @@ const descriptions: Record<GroupRole, string> = {
   scheduler: 'Who may reach Dask schedulers of Ropewalk',
 };
 
-/** Without a range: everything from the group itself. */
+/** Without a range, allows all traffic from the group itself. */
 const permissionOf = (range: string | null, GroupId: string) => {
   if (range === null) return { IpProtocol: '-1', UserIdGroupPairs: [{ GroupId }] };
   const ranges = range.includes(':') ? { Ipv6Ranges: [{ CidrIpv6: range }] } : { IpRanges: [{ CidrIp: range }] };

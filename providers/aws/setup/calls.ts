@@ -1,5 +1,5 @@
-// How setup calls AWS. Most calls that create have no token of their own, so that the SDK must not repeat them after a lost answer:
-// that could create twice. The command fails then, and the next run finds what the call made, by its tags.
+// Setup's calls to AWS. Most create calls have no idempotency token, so the SDK must not repeat one after a lost answer: it
+// could create twice. The command then fails, and the next run finds the resource by its tags.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EC2Client } from '@aws-sdk/client-ec2';
@@ -8,7 +8,7 @@ import { IAMClient } from '@aws-sdk/client-iam';
 import { RopewalkError } from '../../../domain/errors.ts';
 import { codeOf, isAnswer, messageOf } from '../sdk-errors.ts';
 
-/** What is new is not known everywhere at once. */
+/** A new resource is not visible everywhere at once. */
 const isNotYet = (code: string): boolean => code.endsWith('.NotFound') || code === 'NoSuchEntityException';
 const isThrottled = (code: string): boolean => /^(RequestLimitExceeded|Throttling|ThrottlingException)$/.test(code);
 
@@ -21,12 +21,12 @@ export interface Calls {
 
 export const changing = (region: string): EC2Client => new EC2Client({ region, maxAttempts: 1 });
 export const reading = (region: string): EC2Client => new EC2Client({ region, maxAttempts: 4 });
-/** IAM is one for all regions; every name there is unique, so that a repeated call does no harm. */
+/** IAM is global, and its names are unique, so a repeated call is harmless. */
 export const identity = (): IAMClient => new IAMClient({ region: 'us-east-1', maxAttempts: 4 });
 
 const maxAttempts = 60;
 
-/** Repeats a call whose input is not visible yet, or that was throttled. `ignore`: codes that say that it is done already. */
+/** Retries a call whose input is not visible yet, or that was throttled. `ignore`: codes that mean it is already done. */
 export async function settled<T>(
   { pauseMs, signal }: Pick<Calls, 'pauseMs' | 'signal'>,
   call: () => Promise<T>,
@@ -44,7 +44,7 @@ export async function settled<T>(
   }
 }
 
-/** What failed, AWS's words, and what to do. */
+/** Describes the failed step, AWS's message, and a remedy. */
 export function explained(what: string, error: unknown): RopewalkError {
   if (error instanceof RopewalkError) return error;
   const code = codeOf(error);

@@ -1,4 +1,4 @@
-// Reads what a region has of a prepared account: its own by tags, or the VPC and subnets that the operator named.
+// Finds the network of a prepared region: setup's own by tags, or the VPC and subnets that the operator named.
 import {
   DescribeAvailabilityZonesCommand,
   DescribeInternetGatewaysCommand,

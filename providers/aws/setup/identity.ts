@@ -1,4 +1,4 @@
-// Reads and changes what the account has of IAM.
+// Reads and changes the account's IAM resources.
 import {
   AddRoleToInstanceProfileCommand,
   AttachRolePolicyCommand,
@@ -133,12 +133,12 @@ async function perform(
   const { name } = identity;
   const Tags = setupTags(wanted).map(({ Key = '', Value = '' }) => ({ Key, Value }));
   const PolicyArn = policyArn(account, name);
-  // A repeat after a lost answer finds what the first attempt made; the plan has checked that the name was free.
+  // A retry after a lost answer finds the first attempt's resource; the plan checked that the name was free.
   const once = (call: () => Promise<unknown>): Promise<unknown> =>
     settled(calls, call, ['EntityAlreadyExistsException']);
   switch (change.do) {
     case 'createLinkedRole':
-      // The role was created meanwhile, by a console or a launch.
+      // A console or a launch created the role meanwhile.
       return settled(calls, () => iam.send(new CreateServiceLinkedRoleCommand({ AWSServiceName: change.service })), [
         'InvalidInputException',
         'EntityAlreadyExistsException',
@@ -156,7 +156,7 @@ async function perform(
       return once(() => iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: name, Tags })));
     case 'addRole': {
       const add = new AddRoleToInstanceProfileCommand({ InstanceProfileName: name, RoleName: name });
-      // LimitExceeded: it has a role, which a repeat after a lost answer finds to be this one.
+      // LimitExceeded: the profile has a role, which is this one after a lost answer.
       return settled(calls, () => iam.send(add), ['LimitExceededException']);
     }
     case 'createPolicy': {

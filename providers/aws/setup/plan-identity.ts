@@ -1,14 +1,14 @@
-// Decides what the account needs of IAM, from what it has: service-linked roles, the role and profile of instances, and the policy
-// of the control plane.
+// Plans the account's IAM changes from its current state: service-linked roles, the instances' role and profile, and the
+// control plane's policy.
 import type { SetupStep } from '../../manifest.ts';
 
 export interface FoundIdentity {
-  /** Those that exist. */
+  /** Existing ones. */
   linkedRoles: readonly string[];
-  /** `policy`: its inline policy of ours, null when missing. */
+  /** `policy` is our inline policy of the role; null when missing. */
   role: { policy: string | null } | null;
   profile: { hasRole: boolean } | null;
-  /** `versions`: the older ones, oldest last. `attachedTo`: roles. */
+  /** `versions`: older versions, oldest last. `attachedTo`: roles. */
   policy: { arn: string; document: string; versions: readonly string[]; attachedTo: readonly string[] } | null;
 }
 
@@ -29,7 +29,7 @@ export interface IdentityStep extends SetupStep {
   change: IdentityChange | null;
 }
 
-/** EC2 creates these at the first use, which the control plane is not allowed to. */
+/** EC2 creates these roles at first use, which the control plane may not do. */
 export const linkedRoles: Readonly<Record<string, string>> = {
   'spot.amazonaws.com': 'AWSServiceRoleForEC2Spot',
   'ec2fleet.amazonaws.com': 'AWSServiceRoleForEC2Fleet',
@@ -83,7 +83,7 @@ function isSame(one: string | null, other: string): boolean {
   return one !== null && canonical(JSON.parse(one)) === canonical(JSON.parse(other));
 }
 
-/** IAM keeps the text; people reformat it. */
+/** IAM keeps the text as written; people reformat it. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,25 +1,25 @@
-// Decides what a region needs, from what it has: pure, so that a second run after a crash plans exactly the rest.
+// Plans a region's changes from its current state. Pure, so a second run after a crash plans exactly the rest.
 import { defaultSchedulerPort } from '../../../domain/cluster/capacity/ingress-rules.ts';
 import type { SetupStep } from '../../manifest.ts';
 import { everywhere, type Wanted } from './wanted.ts';
 
 export interface FoundNetwork {
   region: string;
-  /** Zones that can be launched in. */
+  /** Zones that accept launches. */
   zones: readonly string[];
   vpc: { id: string; cidr: string; hostNames: boolean } | null;
   gateway: { id: string; vpc: string | null } | null;
-  /** One per zone at most. */
+  /** At most one per zone. */
   subnets: readonly { id: string; zone: string; cidr: string }[];
   routes: { id: string; leadsOut: boolean; subnets: readonly string[] } | null;
   groups: Record<GroupRole, { id: string; rules: readonly string[] } | null>;
-  /** The network is the operator's: nothing of it is created, changed or deleted. */
+  /** The operator owns the network: setup never creates, changes or deletes any of it. */
   isGiven: boolean;
 }
 
 export type GroupRole = 'cluster' | 'scheduler';
 
-/** What a step does; names of resources stand for ids that are not known before the steps ahead of it. */
+/** The action of a step; resource names stand for ids that earlier steps create. */
 export type NetworkChange =
   | { do: 'createVpc'; cidr: string }
   | { do: 'nameHosts' }
@@ -37,7 +37,7 @@ export interface NetworkStep extends SetupStep {
 }
 
 const vpcCidr = '10.0.0.0/16';
-/** `null` in a rule of the group `cluster` is the group itself. */
+/** In the rules of the group `cluster`, `null` is the group itself. */
 const self = 'self';
 
 export function planNetwork(found: FoundNetwork, wanted: Wanted): NetworkStep[] {
@@ -88,7 +88,7 @@ function planOwn(found: FoundNetwork, { name }: Wanted, add: Add, keep: Keep): v
     const subnet = found.subnets.find((each) => each.zone === zone);
     if (subnet === undefined) {
       const range = free.shift();
-      // A VPC of /16 has room for sixteen; no region has so many zones.
+      // A /16 VPC has room for sixteen; no region has so many zones.
       if (range === undefined) continue;
       create('subnet', `${name}-${zone}`, range, { do: 'createSubnet', zone, cidr: range });
     } else keep('subnet', `${name}-${zone}`, subnet.id, subnet.cidr);
@@ -114,7 +114,7 @@ function planGroup(found: FoundNetwork, wanted: Wanted, role: GroupRole, add: Ad
     add({ action: 'change', kind: 'security group', name, id: group?.id ?? null, detail, change });
   };
   for (const text of needed) if (!has.includes(text)) rule('allow', text);
-  // Rules of other ports are the operator's own.
+  // Rules of other ports belong to the operator.
   for (const text of has) if (isOurs(role, text) && !needed.includes(text)) rule('revoke', text);
 }
 
@@ -131,7 +131,7 @@ function rulesOf(role: GroupRole, { clientRanges }: Wanted, has: readonly string
   return ours.length > 0 ? ours : [clientRule(everywhere)];
 }
 
-/** Ranges of /20 in a VPC of /16 that no subnet has; fewer in a smaller one. */
+/** The /20 ranges of a /16 VPC without a subnet; fewer in a smaller VPC. */
 function freeRanges(cidr: string, subnets: readonly { cidr: string }[]): string[] {
   const [a, b] = cidr.split('.');
   const all = Array.from({ length: 16 }, (_, at) => `${a}.${b}.${at * 16}.0/20`);

@@ -1,9 +1,9 @@
-// The IAM policies of a deployment, made from the templates in ops/aws.
+// The IAM policies of a deployment, from the templates in ops/aws.
 import { readFile } from 'node:fs/promises';
 
 const folder = new URL('../../../ops/aws/', import.meta.url);
 
-/** For the API and the Temporal workers: only what has this deployment's tag, and only roles of this name. */
+/** For the API and the Temporal workers: covers only resources with this deployment's tag, and only roles of this name. */
 export async function controlPlanePolicy(input: {
   account: string;
   role: string;
@@ -14,12 +14,12 @@ export async function controlPlanePolicy(input: {
   return JSON.stringify(policy, (key: string, value: unknown) => {
     if (/^aws:(Request|Resource)Tag\/ropewalk:deployment$/.test(key)) return deploymentId;
     if (typeof value !== 'string') return value;
-    // Not the role that other accounts give.
+    // Excludes the role that other accounts grant.
     return value.replace(/^arn:aws:iam::\*:role\/ropewalk(?=$|-\*$)/, `arn:aws:iam::${account}:role/${role}`);
   });
 }
 
-/** For instances: they write their logs. */
+/** Lets instances write their logs. */
 export async function instancePolicy(): Promise<string> {
   return JSON.stringify(JSON.parse(await readFile(new URL('instance.json', folder), 'utf8')));
 }

@@ -1,4 +1,4 @@
-// EC2's vCPU quotas of an account: what instances of standard families and of GPU families may have at the same time.
+// EC2's vCPU quotas of an account, for standard and GPU families.
 import {
   GetServiceQuotaCommand,
   ListRequestedServiceQuotaChangeHistoryByQuotaCommand,
@@ -12,7 +12,7 @@ import { explained } from './calls.ts';
 
 const open = ['PENDING', 'CASE_OPENED'];
 
-/** `request`: asked for where a quota of standard families is lower and no request is open; those of GPUs are only shown. */
+/** `request`: vCPUs to request where a standard-family quota is lower and no request is open. GPU quotas are only reported. */
 export async function readQuotas(region: string, request: number | null): Promise<QuotaReport[]> {
   const client = new ServiceQuotasClient({ region, maxAttempts: 4 });
   try {

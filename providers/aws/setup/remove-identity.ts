@@ -1,5 +1,5 @@
-// Takes away what setup made in IAM. Policies that others attached to the role are detached and stay; service-linked roles stay too,
-// because other software of the account may use them.
+// Deletes setup's IAM resources. Policies that others attached to the role are detached and stay; service-linked roles stay
+// too, because other software of the account may use them.
 import {
   DeleteInstanceProfileCommand,
   DeletePolicyCommand,

@@ -1,4 +1,4 @@
-// Takes away what setup made in a region: all that carries its tags, in an order that EC2 allows.
+// Deletes all of setup's tagged resources in a region, in an order that EC2 accepts.
 import {
   DeleteInternetGatewayCommand,
   DeleteRouteTableCommand,
@@ -97,7 +97,7 @@ export const carryOut = (
     onDone,
   );
 
-/** An earlier run may have deleted it, and its listing may be late. */
+/** An earlier run may have deleted it, and the listing may be stale. */
 async function gone(call: Promise<unknown>): Promise<void> {
   try {
     await call;

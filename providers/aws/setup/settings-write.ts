@@ -1,4 +1,4 @@
-// Writes the settings file: regions that setup prepared, beside those that are there. What an operator added to it stays.
+// Writes the regions that setup prepared into the settings file, beside the existing ones. Keeps the operator's additions.
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { type AwsFile, readAwsRegions } from '../settings-file.ts';
 import type { PreparedNetwork } from './apply-network.ts';
 
-/** AWS's public parameter of Ubuntu 24.04 with an NVIDIA driver; the control plane's policy lets it read it. */
+/** AWS's public parameter for Ubuntu 24.04 with an NVIDIA driver; the control plane's policy allows reading it. */
 const driverImage = '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';
 
 /** The default region first; empty when there is no file. @throws Error when it is not valid. */
@@ -34,7 +34,7 @@ export async function addToSettings(
   await write(path, [...regions.values()]);
 }
 
-/** Removes the file with its last region. */
+/** Deletes the file with its last region. */
 export async function removeFromSettings(path: string, gone: readonly string[]): Promise<void> {
   const left = regionsIn(path).filter(({ region }) => !gone.includes(region));
   if (left.length === 0) await rm(path, { force: true });

@@ -1,4 +1,4 @@
-// `ropewalk setup aws`: plans what an account needs, carries the plan out, and takes it away again.
+// `ropewalk setup aws`: plans the account's resources, applies the plan, and removes them again.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ProviderSetup, SetupInput, SetupPlan } from '../../manifest.ts';
 import { nodeDownloads } from '../../node-downloads.ts';
@@ -66,7 +66,7 @@ async function plan(input: SetupInput): Promise<SetupPlan> {
     account,
     steps: [...identitySteps, ...networks.flatMap(({ steps }) => steps)].map(({ change: _change, ...step }) => step),
     apply: async (onDone, signal) => {
-      // First, because without it nothing could be launched: it must not fail at the end.
+      // First, because nothing can be launched without it and it must not fail at the end.
       const node = regionsIn(input.settingsPath)[0]?.node ?? (await nodeDownloads(mirrorOf(input)));
       const prepared: PreparedNetwork[] = [];
       await withCalls(first, signal, (calls) =>
@@ -98,7 +98,7 @@ async function planRemoval(input: SetupInput): Promise<SetupPlan> {
       ),
     })),
   );
-  // Instances of the other regions have the same role.
+  // Instances of the other regions use the same role.
   const isLast = regionsIn(input.settingsPath).every(({ region }) => regions.includes(region));
   const iam = identity();
   const identityRemovals = isLast ? await withClient(iam, () => planIdentityRemoval(iam, account, wanted)) : [];

@@ -1,4 +1,5 @@
-// What a prepared account has, and how Ropewalk knows its own there: by two tags, written by the call that creates.
+// The desired state of a prepared account. Ropewalk recognizes its resources by two tags, written by the call that creates
+// them.
 import type { Tag } from '@aws-sdk/client-ec2';
 
 import { tagKeys } from '../settings.ts';
@@ -6,9 +7,9 @@ import { tagKeys } from '../settings.ts';
 export interface Wanted {
   deploymentId: string;
   name: string;
-  /** The VPC and subnets of the operator, in place of new ones. */
+  /** The operator's VPC and subnets, instead of new ones. */
   network: { id: string; subnets: readonly string[] } | null;
-  /** null: leave the ranges of an existing group as they are. */
+  /** null: keep the ranges of an existing group. */
   clientRanges: readonly string[] | null;
 }
 

@@ -1,5 +1,5 @@
-// Carries out the steps of a project, one change each. What exists already is that of an earlier attempt: the plan has seen that no name
-// belongs to something else.
+// Applies the steps of a project, one change each. Existing resources come from an earlier attempt: the plan verified that
+// other software uses none of the names.
 import type { SetupStep } from '../../manifest.ts';
 import { accountBody, bucketBody, networkBody, passBody, ruleBody, subnetworkBody } from './bodies.ts';
 import { explained, isThere, settled, type Calls } from './calls.ts';
@@ -71,7 +71,7 @@ async function perform(
   }
 }
 
-/** A repeat finds that the role is no longer deleted, which Google refuses. */
+/** Google refuses to restore a role that a previous attempt restored. */
 async function restoreRole(calls: Calls, path: string): Promise<void> {
   try {
     await calls.send('iam', 'POST', `${path}:undelete`, {});

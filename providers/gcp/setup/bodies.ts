@@ -1,4 +1,4 @@
-// What setup sends to create things, by what they are: pure, so that the Terraform module is made of the same.
+// The request bodies of setup's create calls. Pure, so that the Terraform module uses the same ones.
 import { defaultSchedulerPort } from '../../../domain/cluster/capacity/ingress-rules.ts';
 import { type AccountRole, accountIdOf, markOf, ruleName, type RuleRole, tagName, type Wanted } from './wanted.ts';
 
@@ -12,7 +12,7 @@ export const networkBody = (wanted: Wanted) => ({
   routingConfig: { routingMode: 'REGIONAL' },
 });
 
-/** Instances without public addresses reach Google's APIs too. */
+/** Instances without public addresses can also reach Google's APIs. */
 export const subnetworkBody = (wanted: Wanted, ipCidrRange: string) => ({
   name: wanted.name,
   description: markOf(wanted),
@@ -21,7 +21,7 @@ export const subnetworkBody = (wanted: Wanted, ipCidrRange: string) => ({
   privateIpGoogleAccess: true,
 });
 
-/** What may pass. Without source ranges: from instances with the tag of the cluster rule. */
+/** The allowed traffic. Without source ranges, allows instances with the cluster rule's tag. */
 export function passBody(wanted: Wanted, role: RuleRole, ranges: readonly string[]) {
   const targetTags = [tagName(wanted, role)];
   if (role === 'cluster')
@@ -50,6 +50,6 @@ export const bucketBody = ({ bucket, regions, deploymentId }: Wanted) => ({
   location: regions[0],
   labels: { 'ropewalk-deployment': deploymentId },
   iamConfiguration: { uniformBucketLevelAccess: { enabled: true }, publicAccessPrevention: 'enforced' },
-  // Replaced objects would be kept, and paid for, for a week.
+  // Replaced objects would be kept, and billed, for a week.
   softDeletePolicy: { retentionDurationSeconds: '0' },
 });

@@ -1,4 +1,4 @@
-// How setup calls Google's APIs: JSON over HTTP with the caller's own credentials. Every creation names what it creates, so that a
+// Setup's calls to Google's APIs: JSON over HTTP with the caller's credentials. Every create call names its resource, so a
 // request whose answer was lost may be repeated.
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,9 +11,9 @@ import { GoogleRefusal } from '../refusal.ts';
 export type Service = 'compute' | 'iam' | 'cloudresourcemanager' | 'serviceusage' | 'storage';
 
 export interface Calls {
-  /** The answer's body. @throws GoogleRefusal */
+  /** Returns the answer's body. @throws GoogleRefusal */
   send<T>(service: Service, method: string, path: string, body?: object): Promise<T>;
-  /** Between two attempts, longer each time. */
+  /** The pause between two attempts grows each time. */
   pause: (attempt: number) => Promise<void>;
   signal: AbortSignal;
 }
@@ -23,11 +23,11 @@ const attemptTimeoutMs = 60_000;
 const maxAttempts = 5;
 const firstPauseMs = 50;
 const maxPauseMs = 5_000;
-/** Five minutes: a grant or an API may take some to work everywhere. */
+/** Five minutes: a new grant or API may take that long to work everywhere. */
 const maxSettling = 66;
 
 export function createCalls(env: Environment, projectId: string, signal: AbortSignal): Calls {
-  // Without a project the library would run gcloud to ask for one.
+  // Without a project, the library would run gcloud to find one.
   const auth = new GoogleAuth({ scopes, projectId });
   const pause = async (attempt: number): Promise<void> => {
     await sleep(Math.min(firstPauseMs * 2 ** (attempt - 1), maxPauseMs), undefined, { signal });
@@ -126,7 +126,7 @@ export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Repeats a call until what it needs is known everywhere: an API that was just enabled, an account that was just created. */
+/** Retries a call until its prerequisite, such as a new API or account, is visible everywhere. */
 export async function settled<T>({ pause }: Calls, call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -143,7 +143,7 @@ export async function settled<T>({ pause }: Calls, call: () => Promise<T>): Prom
   }
 }
 
-/** What failed, Google's words, and what to do. */
+/** Describes the failed step, Google's message, and a remedy. */
 export function explained(what: string, error: unknown): RopewalkError {
   if (error instanceof RopewalkError) return error;
   const said = error instanceof Error ? error.message : String(error);

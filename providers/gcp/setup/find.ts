@@ -1,4 +1,4 @@
-// Reads what a project has of what setup makes. Of an API that is not enabled nothing is read: the project has nothing there.
+// Finds setup's resources in a project. Does not read APIs that are not enabled, because the project has no resources there.
 import { RopewalkError } from '../../../domain/errors.ts';
 import { lastPart } from '../names.ts';
 import { orNull, type Calls } from './calls.ts';
@@ -93,7 +93,7 @@ async function findNetwork(calls: Calls, wanted: Wanted): Promise<FoundNetwork> 
   const subnets = Object.values(all?.items ?? {})
     .flatMap(({ subnetworks = [] }) => subnetworks)
     .map(({ region, ipCidrRange, network: of, description }) => {
-      // Another network's may have the name too: a region has one subnetwork of a name.
+      // A subnetwork of another network may have this name: names are unique per region.
       if (wanted.regions.includes(lastPart(region)) || lastPart(of) === name)
         requireOwn(description, wanted, `subnetwork ${name} in ${lastPart(region)}`);
       return { region: lastPart(region), cidr: ipCidrRange, isOurs: lastPart(of) === name };

@@ -1,4 +1,4 @@
-// Changes of Compute Engine and of Service Usage answer with an operation, which is waited for.
+// Changes of Compute Engine and of Service Usage return an operation; these functions wait for it.
 import { GoogleRefusal } from '../refusal.ts';
 import type { Calls } from './calls.ts';
 

@@ -1,4 +1,4 @@
-// Decides what a project needs, from what it has: pure, so that a second run after a crash plans exactly the rest.
+// Plans a project's changes from its current state. Pure, so a second run after a crash plans exactly the rest.
 import { defaultSchedulerPort } from '../../../domain/cluster/capacity/ingress-rules.ts';
 import type { SetupStep } from '../../manifest.ts';
 import {
@@ -18,16 +18,16 @@ import {
 } from './wanted.ts';
 
 export interface Found {
-  /** APIs that setup needs and that are not enabled. */
+  /** Required APIs that are not enabled. */
   disabled: readonly string[];
-  /** Those that are wanted, with their zones; empty while Compute Engine is not enabled. */
+  /** The requested regions with their zones; empty while Compute Engine is not enabled. */
   regions: readonly { region: string; zones: readonly string[] }[];
   hasNetwork: boolean;
-  /** Of the network, in every region. */
+  /** The network's subnets, in every region. */
   subnets: readonly { region: string; cidr: string }[];
   rules: Record<RuleRole, { ranges: readonly string[] } | null>;
   accounts: readonly AccountRole[];
-  /** A deleted role keeps its id for 37 days, and can be restored for 7 of them. */
+  /** A deleted role keeps its id for 37 days and can be restored for 7 of them. */
   roles: Record<CustomRole, { permissions: readonly string[]; isDeleted: boolean } | null>;
   hasBucket: boolean;
   bindings: readonly Binding[];

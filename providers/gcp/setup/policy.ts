@@ -1,5 +1,6 @@
-// IAM policies of the project, of a service account and of a bucket. Each is read, changed and written as a whole with its etag, by which
-// Google refuses the write when the policy was changed meanwhile; then it is read again. Bindings with conditions are others' own.
+// IAM policies of the project, of a service account and of a bucket. Each is read, changed and written as a whole with its
+// etag, and Google refuses the write when the policy changed meanwhile; then it is read again. Bindings with conditions belong
+// to others.
 import { GoogleRefusal } from '../refusal.ts';
 import { orNull, type Calls } from './calls.ts';
 import { type Binding, emailOf, type Wanted } from './wanted.ts';
@@ -42,7 +43,7 @@ export const readPolicy = (calls: Calls, wanted: Wanted, on: Binding['on']): Pro
         options: { requestedPolicyVersion: 3 },
       });
     case 'instance account':
-      // This method has no body: its options are in the URL.
+      // This method has no body; its options are in the URL.
       return orNull(calls.send('iam', 'POST', `${accountPath(wanted)}:getIamPolicy?options.requestedPolicyVersion=3`));
     case 'bucket':
       return orNull(calls.send('storage', 'GET', `/storage/v1/b/${bucket}/iam?optionsRequestedPolicyVersion=3`));

@@ -1,5 +1,5 @@
-// Takes away what setup made, as far as it still exists. APIs stay enabled, because other software may use them, and so does a bucket
-// with objects. Grants go before the accounts that have them: Google would keep them as grants of a deleted account.
+// Deletes setup's resources. APIs stay enabled, because other software may use them, and a bucket with objects stays. Grants
+// are deleted before their accounts: Google would keep them as grants of a deleted account.
 import type { SetupStep } from '../../manifest.ts';
 import { carryOutRemovals, requireNone } from '../../removals.ts';
 import { deploymentLabel, labelFilter } from '../names.ts';
@@ -14,7 +14,7 @@ export interface Removal {
   remove: ((calls: Calls) => Promise<unknown>) | null;
 }
 
-/** `isLast`: no other region of this setup stays. */
+/** `isLast`: this setup has no other region. */
 export async function planRemovals(calls: Calls, found: Found, wanted: Wanted, isLast: boolean): Promise<Removal[]> {
   if (!found.disabled.includes('compute')) await requireNoInstances(calls, wanted);
   const { project, name } = wanted;

@@ -21,7 +21,7 @@ export async function readRoles(): Promise<Record<CustomRole, RoleFile>> {
   return { 'control-plane': control, instance, 'object-store': store };
 }
 
-/** As the API takes it. */
+/** The role in the API's format. */
 export const roleBody = (file: RoleFile, wanted: Wanted): RoleFile => ({
   ...file,
   description: `${file.description} ${markOf(wanted)}`,

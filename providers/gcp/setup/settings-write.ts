@@ -1,4 +1,4 @@
-// Writes the settings file: regions that setup prepared, beside those that are there. What an operator added to it stays.
+// Writes the regions that setup prepared into the settings file, beside the existing ones. Keeps the operator's additions.
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -17,14 +17,14 @@ export async function addToSettings(
 ): Promise<void> {
   const before = regionsIn(path);
   const places = new Map(before.map(({ region, zones, subnetwork }) => [region, { zones, subnetwork }]));
-  // A zone that the operator took out of a region stays out.
+  // Keeps the zones that the operator chose for a region.
   for (const { region, zones } of regions)
     places.set(region, { zones: places.get(region)?.zones ?? [...zones], subnetwork: prepared.network });
   const { region: _region, zones: _zones, subnetwork: _subnetwork, ...kept } = before[0] ?? defaults;
   await write(path, { ...kept, ...prepared }, [...places]);
 }
 
-/** Removes the file with its last region. */
+/** Deletes the file with its last region. */
 export async function removeFromSettings(path: string, gone: readonly string[]): Promise<void> {
   const [first, ...rest] = regionsIn(path);
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-// `ropewalk setup gcp`: plans what a project needs, carries the plan out, and takes it away again.
+// `ropewalk setup gcp`: plans the project's resources, applies the plan, and removes them again.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ProviderSetup, QuotaReport, SetupInput, SetupPlan } from '../../manifest.ts';
 import { nodeDownloads } from '../../node-downloads.ts';
@@ -31,13 +31,13 @@ async function plan(input: SetupInput): Promise<SetupPlan> {
     account: wanted.project,
     steps: steps.map(withoutChange),
     apply: async (onDone, signal) => {
-      // First, because without it nothing could be launched: it must not fail at the end.
+      // First, because nothing can be launched without it and it must not fail at the end.
       const mirror = input.env['ROPEWALK_NODE_MIRROR'] ?? nodeReleases;
       const node = regionsIn(input.settingsPath)[0]?.node ?? (await nodeDownloads(mirror));
       const calls = createCalls(input.env, wanted.project, signal);
       const isEnabling = ({ change }: GcpStep): boolean => change?.do === 'enable';
       await applySteps(calls, wanted, roles, steps.filter(isEnabling), onDone);
-      // What an API has is known once it is enabled.
+      // The resources of an API are visible only after it is enabled.
       const now = found.disabled.length === 0 ? found : await settled(calls, () => findProject(calls, wanted));
       const rest = planProject(now, wanted, permissions).filter((step) => !isEnabling(step));
       await applySteps(calls, wanted, roles, rest, onDone);

@@ -1,5 +1,5 @@
-// The project that setup prepares, as a module of Terraform or OpenTofu in their JSON syntax: made of the names, bodies and roles that
-// setup itself sends, with variables in their place. What it makes is setup's own: `ropewalk setup gcp` finds nothing missing then.
+// The project that setup prepares, as a Terraform or OpenTofu module in JSON syntax, built from setup's own names, bodies and
+// roles with variables in place of values. Afterwards `ropewalk setup gcp` finds nothing missing.
 import { accountBody, bucketBody, networkBody, ruleBody, subnetworkBody } from './bodies.ts';
 import { servicesOf } from './find.ts';
 import { everywhere, rangeNumber } from './plan.ts';
@@ -20,7 +20,7 @@ import {
 
 type Block = Record<string, unknown>;
 
-/** Its values are expressions of Terraform. */
+/** Values are Terraform expressions. */
 const variables: Wanted = {
   project: '${var.project}',
   deploymentId: '${var.deployment_id}',
@@ -129,7 +129,7 @@ function account(role: AccountRole): Block {
   return { project, account_id: accountId, display_name: displayName, description, ...afterApis };
 }
 
-/** Ids of roles have no "-", which the variable may have. */
+/** Role ids may not contain "-"; the variable may. */
 const withRoleIds = (text: string): string => text.replaceAll('${var.name}_', '${replace(var.name, "-", "_")}_');
 
 function customRole(role: CustomRole, file: RoleFile): Block {
@@ -158,7 +158,7 @@ function bucket(): Block {
   };
 }
 
-/** References make Terraform wait for what a grant names. */
+/** References order a grant after the resources that it names. */
 function grants(): Block {
   const references = new Map([
     ...customRoles.map((role) => {

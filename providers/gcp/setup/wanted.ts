@@ -1,5 +1,5 @@
-// What a prepared project has, and how Ropewalk knows its own there. Networks, rules, service accounts and roles have no labels: their
-// description names the deployment. Every name is unique in the project, so that a repeated creation does no harm.
+// The desired state of a prepared project. Networks, rules, service accounts and roles have no labels, so their description
+// names the deployment. Every name is unique in the project, so a repeated create call is harmless.
 import { RopewalkError } from '../../../domain/errors.ts';
 
 export interface Wanted {
@@ -7,7 +7,7 @@ export interface Wanted {
   deploymentId: string;
   name: string;
   regions: readonly string[];
-  /** null: leave the ranges of an existing rule as they are. */
+  /** null: keep the ranges of an existing rule. */
   clientRanges: readonly string[] | null;
   bucket: string | null;
 }
@@ -32,13 +32,13 @@ const accountId = ({ name }: Pick<Wanted, 'name'>, role: AccountRole): string =>
 export const accountIdOf = accountId;
 export const emailOf = (wanted: Pick<Wanted, 'name' | 'project'>, role: AccountRole): string =>
   `${accountId(wanted, role)}@${wanted.project}.iam.gserviceaccount.com`;
-/** Ids of custom roles have no "-". */
+/** Role ids may not contain "-". */
 export const roleId = ({ name }: Pick<Wanted, 'name'>, role: CustomRole): string =>
   `${name}_${role}`.replaceAll('-', '_');
 export const roleName = (wanted: Pick<Wanted, 'name' | 'project'>, role: CustomRole): string =>
   `projects/${wanted.project}/roles/${roleId(wanted, role)}`;
 
-/** Who gets which role, and where. */
+/** A grant of a role to a member. */
 export interface Binding {
   on: 'project' | 'instance account' | 'bucket';
   role: string;
@@ -51,7 +51,7 @@ export function bindingsOf(wanted: Wanted): Binding[] {
   return [
     { on: 'project', role: roleName(wanted, 'control-plane'), member: control },
     { on: 'project', role: roleName(wanted, 'instance'), member: member('instance') },
-    // Launching an instance with a service account is acting as it.
+    // Launching an instance with a service account requires acting as it.
     { on: 'instance account', role: 'roles/iam.serviceAccountUser', member: control },
     ...(wanted.bucket === null
       ? []
@@ -69,7 +69,7 @@ export function checkWanted({ name, clientRanges, bucket, project }: Wanted): vo
   };
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
     refuse('project', `${JSON.stringify(project)} is not the id of a project.`, 'Name it with --project.');
-  // With its suffix it is the id of a service account, which has at most 30 characters.
+  // With its suffix it is a service account id, which has at most 30 characters.
   if (!/^[a-z][a-z0-9-]{4,14}[a-z0-9]$/.test(name))
     refuse('name', `--name ${name}: it must have 6 to 16 of a-z, 0-9 and "-".`, 'It names service accounts too.');
   const wrong = clientRanges?.find((range) => !/^\d+(\.\d+){3}\/\d{1,2}$/.test(range));
