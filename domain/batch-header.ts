@@ -1,5 +1,5 @@
-// The comments at the top of a script that say how to run it: `# ROPEWALK ntasks 10`, or `# COILED ntasks 10`.
-// This file only reads; what an option means, and whether it exists, is domain/job/settings.ts.
+// Reads the header of a script: comments at its top with options for the run, such as `# ROPEWALK ntasks 10` or `# COILED ntasks 10`. This file only
+// parses; domain/job/settings.ts defines the options and their meanings.
 import { describeSlurmLines, describeSlurmVariables } from './slurm-lines.ts';
 
 export interface HeaderOption {
@@ -7,10 +7,10 @@ export interface HeaderOption {
   name: string;
   /** As written, without surrounding quotes; empty for an option without a value. */
   value: string;
-  /** Both counted from 1; the column is that of the option's name. */
+  /** Both counted from 1; the column of the option's name. */
   line: number;
   column: number;
-  /** The script as the command names it. */
+  /** The path of the script, as given on the command line. */
   file?: string;
 }
 
@@ -20,24 +20,24 @@ export interface HeaderProblem {
 }
 
 export interface BatchHeader {
-  /** In the order of the script. An option may be there more than once. */
+  /** In the order of the script. An option may occur more than once. */
   options: HeaderOption[];
-  /** Lines that look like a header but were not read as one. */
+  /** Lines that look like a header but were not parsed as one. */
   problems: HeaderProblem[];
-  /** Which `#SBATCH` lines were not read, and which variables of Slurm are not set; absent when there is none. */
+  /** Unparsed `#SBATCH` lines and unset Slurm variables; absent when there are none. */
   slurm?: string[];
-  /** The script as the command names it. */
+  /** The path of the script, as given on the command line. */
   file?: string;
 }
 
-/** Header lines further down are not read: there they are more likely data than instructions. */
+/** Header lines after this line are ignored: they are more likely data than options. */
 export const maxHeaderLine = 100;
-/** A problem is reported for header lines down to this one. */
+/** Header lines down to this one are reported as problems. */
 const maxSearchedLine = 1_000;
-/** Nothing after so many bytes of a script is searched: its caller decodes no more. */
+/** The limit of the search in bytes; callers decode no more than this. */
 export const maxHeaderBytes = 64 * 1024;
 
-/** Reads the header of a script. Never throws: any text is a script. */
+/** Parses the header of a script. Never throws, because any text is a valid script. */
 export function parseBatchHeader(text: string): BatchHeader {
   const options: HeaderOption[] = [];
   const problems: HeaderProblem[] = [];
@@ -62,8 +62,8 @@ export function parseBatchHeader(text: string): BatchHeader {
   return { options, problems, ...(slurm.length === 0 ? {} : { slurm }) };
 }
 
-// `[^]*` takes the rest of any line at once; `.*` stops at U+2028, and then takes quadratic time to fail.
-// The marker is upper case on purpose: "# Coiled is what we used before" is prose. The comment must be the whole line.
+// `[^]*` matches the rest of any line at once; `.*` stops at U+2028, and then takes quadratic time to fail.
+// The marker must be upper case, because "# Coiled is what we used before" is prose. The comment must be the whole line.
 const headerLine = /^\s*(?:#+|\/\/)\s*(ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?([^]*)$/;
 const optionText = /^(-[A-Za-z]|(?:--)?[A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)([^]*)$/;
 

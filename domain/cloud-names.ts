@@ -1,29 +1,29 @@
-// Names that both sides of a cloud must agree on: what the control plane writes or reads, and the agent on an instance.
+// Names that the control plane and the agent on an instance share.
 
-/** The line of user data with which an agent finds the API: base64 of its JSON after this word. */
+/** Prefix of the line in user data with which an agent finds the API; base64 of its JSON follows. */
 export const bootMarker = '# ropewalk-boot:';
 
-/** Where CloudWatch keeps what a workspace's instances print. */
+/** The CloudWatch log group for the output of a workspace's instances. */
 export const logGroupOf = (workspace: string): string => `ropewalk/${workspace}`;
 
-/** Streams of a cluster share a prefix, so that one call reads them all. */
+/** The streams of a cluster share a prefix, so one call reads all of them. */
 export const logStreamOf = (cluster: number, instance: string): string => `${cluster}/${instance}`;
 
 export const logRetentionDays = 30;
 
-/** How EC2 names its instances. */
+/** The format of EC2's instance ids. */
 export const ec2InstanceId = /^i-[0-9a-f]{8,17}$/;
 
-/** Instances of Compute Engine, as Ropewalk names them: their owner, their launch, their slot. */
+/** The format of Ropewalk's names for Compute Engine instances: owner, launch, slot. */
 export const gceInstanceId = /^rw-[0-9a-f]{10}-[0-9a-f]{10}-[0-9]{1,6}$/;
 
-/** Metadata of an instance of Compute Engine with which its agent finds the API: JSON. */
+/** Metadata key of a Compute Engine instance with which its agent finds the API; the value is JSON. */
 export const gceBootKey = 'ropewalk-boot';
 
-/** Who an identity token of an instance of Compute Engine is for: its deployment, so that no other takes it. */
+/** The audience of an identity token of a Compute Engine instance: one deployment, because no other may accept the token. */
 export const gceAudience = (deploymentId: string): string => `https://ropewalk.invalid/deployments/${deploymentId}`;
 
-/** The log of Cloud Logging that holds what instances print, and the labels of its entries. */
+/** The Cloud Logging log for the output of instances, and the labels of its entries. */
 export const gceLog = {
   name: 'ropewalk',
   workspace: 'ropewalk_workspace',
@@ -31,5 +31,5 @@ export const gceLog = {
   instance: 'ropewalk_instance',
 };
 
-/** Task queue of the activities of a cloud's region, which any Temporal worker with access to the account can run. */
+/** Task queue for the activities of a cloud region. Any Temporal worker with access to the account can run them. */
 export const cloudQueue = (provider: string, region: string): string => `provider/${provider}/${region}`;

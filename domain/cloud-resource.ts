@@ -1,5 +1,4 @@
-// What a cloud keeps for a cluster besides its instances. Like them it carries its owner in its tags, and like them it can
-// be left behind.
+// Cloud resources of a cluster besides its instances. Like instances they carry their owner in tags, and like instances they can become orphans.
 import type { Owner } from './owner.ts';
 
 export type CloudResourceKind = 'launch template' | 'volume' | 'security group' | 'firewall rule';
@@ -8,6 +7,6 @@ export interface CloudResource {
   id: string;
   kind: CloudResourceKind;
   owner: Owner;
-  /** Null where the cloud does not say. */
+  /** Null where the cloud does not report it. */
   createdAtMs: number | null;
 }

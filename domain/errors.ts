@@ -1,5 +1,5 @@
-// The closed set of error codes a caller can meet, with the HTTP status and whether trying again can help.
-// Everything that answers a person or a program uses one of these; docs/errors.md has a section for each.
+// The closed set of error codes, with HTTP status and whether a retry can help. Every answer to a user or a program uses one of them; docs/errors.md
+// has a section for each.
 
 export const errorCodes = {
   VALIDATION: { status: 422, retryable: false },
@@ -14,7 +14,7 @@ export const errorCodes = {
   LIMIT_EXCEEDED: { status: 429, retryable: true },
   BUDGET_EXCEEDED: { status: 402, retryable: false },
   APPROVAL_REQUIRED: { status: 403, retryable: false },
-  /** The person has not decided yet: ask again. */
+  /** The user has not decided yet; ask again. */
   AUTHORIZATION_PENDING: { status: 428, retryable: true },
   EXPIRED: { status: 410, retryable: false },
   TOO_LARGE: { status: 413, retryable: false },
@@ -27,18 +27,18 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** A problem as plain data: it crosses workflow answers, HTTP bodies and the SDK unchanged. */
+/** A problem as plain data: it passes through workflow answers, HTTP bodies and the SDK unchanged. */
 export interface Problem {
   code: ErrorCode;
-  /** What happened and why, in a sentence for people. */
+  /** What happened and why, in one sentence. */
   message: string;
-  /** The input field at fault, as a dotted path, when there is one. */
+  /** The invalid input field, as a dotted path, if there is one. */
   field?: string;
   /** What to do about it. */
   hint?: string;
 }
 
-/** Thrown by services; the API's error handler turns it into the one error body. */
+/** Thrown by services; the API's error handler converts it to an error response. */
 export class RopewalkError extends Error {
   readonly problem: Problem;
   readonly retryAfterMs: number | undefined;
@@ -51,7 +51,7 @@ export class RopewalkError extends Error {
   }
 }
 
-/** For the default branch of a switch over a union: the compiler proves that it is never reached. */
+/** For the default branch of a switch over a union: the compiler proves that it is unreachable. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`);
 }

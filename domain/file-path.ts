@@ -1,27 +1,27 @@
-// Paths of files that come from or go to a task's working directory: byte-exact, or refused. Both sides check them.
+// Paths of files that are copied to or from a task's working directory: kept byte for byte, or refused. Both sides check them.
 
-/** Bytes of a whole path and of one name: Linux refuses more (PATH_MAX with room for the directory, NAME_MAX). */
+/** Maximum bytes of a whole path and of one name: Linux refuses more (PATH_MAX with room for the directory, NAME_MAX). */
 export const maxPathBytes = 1_024;
 const maxNameBytes = 255;
 
-/** True for a relative path of real names, which stays below the directory that it is joined to. */
+/** True for a relative path that stays below the directory that it is joined to. */
 export function isFilePath(path: string): boolean {
-  // A lone surrogate has no UTF-8: it would come back as another name.
+  // A lone surrogate has no UTF-8 encoding, so the name would change.
   if (path.includes('\0') || !path.isWellFormed() || utf8Bytes(path) > maxPathBytes) return false;
   return path
     .split('/')
     .every((name) => name !== '' && name !== '.' && name !== '..' && utf8Bytes(name) <= maxNameBytes);
 }
 
-/** A file of one list that cannot lie in one directory with one of another: they are the same, or one is in the other's way. */
+/** A file of one list that cannot share a directory with a file of another list: both paths are equal, or one is a parent of the other. */
 export interface Clash {
   index: number;
   other: string;
 }
 
 /**
- * The first of `paths` that clashes with one of `others`. In the order in which a directory comes directly before what lies below it, so
- * that the time grows with the paths' characters, and not with their levels.
+ * Returns the first of `paths` that clashes with one of `others`. Sorts each directory directly before the paths below it, so the time grows with the
+ * paths' characters, not with their levels.
  */
 export function findClash(paths: readonly string[], others: readonly string[]): Clash | null {
   const all = inOrder([
@@ -32,7 +32,7 @@ export function findClash(paths: readonly string[], others: readonly string[]): 
   const note = (index: number | null, other: string): void => {
     if (index !== null && (first === null || index < first.index)) first = { index, other };
   };
-  /** Of each list the outermost path that the present one may be, or lie below. */
+  /** The outermost path of each list that may equal or contain the current one. */
   let above: Placed | null = null;
   let aboveOthers: Placed | null = null;
   for (const each of all) {
@@ -46,7 +46,7 @@ export function findClash(paths: readonly string[], others: readonly string[]): 
   return first;
 }
 
-/** The same among `paths` themselves. */
+/** Returns the first clash among `paths` themselves. */
 export function findOwnClash(paths: readonly string[]): Clash | null {
   let above: Placed | null = null;
   for (const each of inOrder(paths.map((path, index) => ({ path, index })))) {
@@ -56,7 +56,7 @@ export function findOwnClash(paths: readonly string[]): Clash | null {
   return null;
 }
 
-/** `key`: the path as a directory, which begins the keys of all that lies below it, and comes directly before them. */
+/** `key`: the path as a directory. It is a prefix of the keys of all paths below it, and sorts directly before them. */
 interface Placed {
   path: string;
   key: string;
@@ -71,8 +71,8 @@ const inOrder = (paths: readonly Omit<Placed, 'key'>[]): Placed[] =>
 const isAtOrBelow = ({ key }: Placed, above: Placed): boolean => key.startsWith(above.key);
 
 /**
- * Whether git would take a file of this path for part of a repository: who downloads it into a checkout would run programs of its writer.
- * File systems know no capital letters, or leave out characters without a width.
+ * True when git may treat a file of this path as part of a repository: a user who downloads it into a checkout would run its writer's programs.
+ * Covers file systems that ignore case or zero-width characters.
  */
 export const isGits = (path: string): boolean =>
   path.split(/[/\\]/).some((name) => /^\.?git~\d+$|^\.git$/.test(plainName(name)));

@@ -1,26 +1,26 @@
-// Whether GPUs that were asked for are used: from readings of how busy each is. Pure; agent/gpus takes the readings.
+// Decides from utilization readings whether requested GPUs are used. Pure; agent/gpus takes the readings.
 import { plural } from './units.ts';
 
-/** A GPU that did nothing for this long is unused: longer than the start of a training, or the reading of its data, takes. */
+/** A GPU counts as idle after this long: longer than a training needs to start or to read its data. */
 export const idleGpuAfterMs = 15 * 60_000;
-/** Readings of so few percent are of the driver's own. */
+/** Readings this low come from the driver itself. */
 const maxIdlePercent = 1;
 
-/** Since when each GPU has done nothing; null for one that works. */
+/** Since when each GPU has been idle; null for a busy one. */
 export interface GpuUse {
   idleSinceMs: (number | null)[];
 }
 
-/** What is reported of an instance. */
+/** The report of one instance. */
 export interface GpuReport {
   total: number;
-  /** Those that have done nothing for long. */
+  /** GPUs that have been idle for long. */
   idle: number;
-  /** How long the first of these has done nothing; 0 without one. */
+  /** Idle time of the first of these; 0 when there is none. */
   idleForMs: number;
 }
 
-/** `percents`: of each GPU, null where it cannot say. What cannot be known counts as work. */
+/** `percents`: one reading per GPU, null where it has none. An unknown reading counts as busy. */
 export function noteReading(use: GpuUse | null, percents: readonly (number | null)[], nowMs: number): GpuUse {
   const isIdle = (percent: number | null): boolean => percent !== null && percent <= maxIdlePercent;
   return {
@@ -28,20 +28,20 @@ export function noteReading(use: GpuUse | null, percents: readonly (number | nul
   };
 }
 
-/** Of an instance, as its cluster remembers it. */
+/** The GPUs of one instance in its cluster's state. */
 export interface InstanceGpus {
   total: number;
   idle: number;
-  /** Null without an idle one. */
+  /** Null when none is idle. */
   idleSinceMs: number | null;
 }
 
-/** Of all instances of a cluster that have reported theirs. */
+/** The GPUs of all instances of a cluster that have reported theirs. */
 export interface IdleGpus {
   total: number;
-  /** Those that have done nothing for long. */
+  /** GPUs that have been idle for long. */
   idle: number;
-  /** Since when the first of these has; null without one. */
+  /** Since when the first of these has been idle; null when there is none. */
   sinceMs: number | null;
 }
 
@@ -55,7 +55,7 @@ export function gpuReport({ idleSinceMs }: GpuUse, afterMs: number, nowMs: numbe
   return { total: idleSinceMs.length, idle: idle.length, idleForMs };
 }
 
-/** The lines of `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits`, one for each GPU: `37`, or `[N/A]`. */
+/** Parses the output of `nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits`, one line for each GPU: `37`, or `[N/A]`. */
 export const parseUtilization = (text: string): (number | null)[] =>
   text
     .split('\n')

@@ -1,5 +1,4 @@
-// The decision about one request for a job or cluster: a repeat of an earlier request, an open one found by its name, a new one,
-// or a refusal.
+// Decides one request for a job or cluster: a repeat of an earlier request, an open job or cluster found by its name, a new one, or a refusal.
 import type { Problem } from '../errors.ts';
 import { exceeded, type Quota } from '../quota/usage.ts';
 import { idempotencyTtlMs } from './limits.ts';
@@ -20,21 +19,21 @@ export interface AdmissionRequest {
   admissionId: string;
   bodyHash: string;
   kind: AdmissionKind;
-  /** Empty: named after its number. */
+  /** Empty for a default name, which contains the number. */
   name: string;
   getOrCreate: boolean;
-  /** The number of an open one of this name that is ending: its name is free for this request. */
+  /** The number of an open job or cluster of this name that is ending: this request may take its name. */
   instead?: number;
-  /** Of a job: the job whose failed tasks it runs again, of which one may be open at a time. */
+  /** For a job that retries failed tasks of another job: that job's number. Only one retry of a job may be open at a time. */
   retryOf?: number;
   instances: number;
   vcpus: number;
   estimate: CostEstimate;
-  /** A job that waits where others would be refused. */
+  /** Set for a job that may wait in the queue instead of being refused. */
   queue?: QueueRequest;
 }
 
-/** The answer that an idempotency key got before. */
+/** An earlier answer to the same idempotency key. */
 export interface EarlierAnswer {
   number: number;
   name: string;
@@ -54,20 +53,20 @@ export interface NameOwner {
 export interface AdmissionContext {
   earlier: EarlierAnswer | null;
   owner: NameOwner | null;
-  /** The open job that runs the same failed tasks. */
+  /** The open job that retries the same failed tasks. */
   openRetry: number | null;
   quota: Quota;
   queue: QueueBook;
-  /** Null: nothing needs an approval. */
+  /** Null when nothing needs an approval. */
   approval: ApprovalRule | null;
-  /** Of a new one, by a budget that is used up; null: none. */
+  /** The refusal of a new job or cluster by a used-up budget, or null. */
   refusal: Problem | null;
 }
 
-/** What a job that joins the queue finds. */
+/** The state of the queue when a job joins it. */
 export interface QueueBook {
   isFull: boolean;
-  /** By number: the jobs that requests wait for, as far as the workspace has them. */
+  /** The jobs that requests wait for, by number; only those of the workspace. */
   awaited: ReadonlyMap<number, AwaitedStatus>;
 }
 
@@ -75,21 +74,21 @@ export interface Found {
   number: number;
   name: string;
   admissionId: string;
-  /** False for a retry of the very request that was admitted: its caller may not have received the answer. */
+  /** False for a retry of the admitted request itself: its caller may not have received the answer. */
   existing: boolean;
-  /** Found by its name, not by the key of an earlier request. */
+  /** True when it was found by its name, false when by an idempotency key. */
   named: boolean;
-  /** Why a new one waits for an approval. */
+  /** Why a new job or cluster waits for an approval. */
   needsApproval?: string;
 }
 
-/** `found`: the answer, which a key must remember when it was found by its name. `create`: number, insert, and reserve unless it joins the queue. */
+/** `found`: the answer; one found by its name is stored under the key. `create`: number, insert, and reserve unless it joins the queue. */
 export type AdmissionDecision =
   | { found: Found; isRepeat: boolean }
   | { create: true; entry: QueueEntry | null }
   | { error: Problem };
 
-/** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
+/** Repeats are answered before names and limits are checked, because their request is already reserved. */
 export function decideAdmission(
   { earlier, owner, openRetry, quota, queue, approval, refusal }: AdmissionContext,
   item: AdmissionRequest,
@@ -135,11 +134,11 @@ function decideQueued(
 /** The name of a job or cluster that was created without one. */
 export const defaultName = (kind: AdmissionKind, number: number): string => `${kind}-${number}`;
 
-/** The key was answered with the ending one that this request replaces. */
+/** True when the key was answered with the ending job or cluster that this request replaces. */
 const isToBeReplaced = (earlier: EarlierAnswer, item: AdmissionRequest): boolean =>
   item.instead !== undefined && earlier.number === item.instead && earlier.bodyHash === item.bodyHash;
 
-/** Default names: a request that could choose one would take the name of a later number. */
+/** Default names are reserved: a request could otherwise take the default name of a later number. */
 const reservedName = /^(job|cluster)-[0-9]+$/;
 
 const nameReserved: Problem = {

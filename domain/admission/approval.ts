@@ -4,21 +4,21 @@ import type { Problem } from '../errors.ts';
 import { authorityOf, needsAdmin, type Caller } from '../people/authority.ts';
 import { timeText } from '../why.ts';
 
-/** Set by an admin. Null for a threshold: that cost is not looked at. */
+/** Set by an admin. A null threshold leaves that cost unchecked. */
 export interface ApprovalRule {
   microsPerHour: number | null;
   totalMicros: number | null;
-  /** An admin may approve what they created themselves. */
+  /** Whether an admin may approve their own requests. */
   allowOwn: boolean;
-  /** How long a request waits before it ends unapproved. */
+  /** How long a request waits before it expires. */
   timeoutMs: number;
 }
 
-/** Of all instances that a job or cluster may have, at their dearest. */
+/** The cost of all instances that a job or cluster may have, at the highest price. */
 export interface CostEstimate {
-  /** Null: the price of one of its instance types is unknown. */
+  /** Null when the price of one of its instance types is unknown. */
   microsPerHour: number | null;
-  /** Null: unknown, or without a limit. */
+  /** Null when unknown or unlimited. */
   totalMicros: number | null;
 }
 
@@ -26,12 +26,12 @@ export const freeOfCharge: CostEstimate = { microsPerHour: 0, totalMicros: 0 };
 
 export const defaultApprovalTimeoutMs = 24 * 3_600_000;
 export const minApprovalTimeoutMs = 60_000;
-/** Much less than what is sealed for a job is kept. */
+/** Much shorter than the retention of a job's sealed bundle. */
 export const maxApprovalTimeoutMs = 30 * 86_400_000;
 
 export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
 
-/** What a request for approval is about, and what became of it. */
+/** A request for approval and its outcome. */
 export interface Approval {
   number: number;
   kind: 'job' | 'cluster';
@@ -47,11 +47,11 @@ export interface Approval {
   expiresAtMs: number;
   decidedAtMs: number | null;
   decidedBy: string | null;
-  /** What the admin who decided has written. */
+  /** The deciding admin's comment. */
   comment: string | null;
 }
 
-/** Dollars an hour, and in all until a limit ends it; null without such a limit. */
+/** Estimates the cost per hour, and the total until a limit ends the run; null without such a limit. */
 export function estimateOf({
   microsPerHour,
   maxMs,
@@ -67,7 +67,7 @@ export function estimateOf({
   return { microsPerHour, totalMicros: total === Infinity ? null : Math.round(total) };
 }
 
-/** A sentence with the threshold that it exceeds; null when it needs no approval. */
+/** Returns a sentence naming the exceeded threshold; null when no approval is needed. */
 export function whyApproval(rule: ApprovalRule | null, { microsPerHour, totalMicros }: CostEstimate): string | null {
   if (rule === null || (rule.microsPerHour === null && rule.totalMicros === null)) return null;
   if (rule.microsPerHour !== null) {
@@ -96,7 +96,7 @@ export interface Decision {
   comment: string | null;
 }
 
-/** `repeat`: the same was decided before. */
+/** `repeat`: the same decision was made before. */
 export function decideApproval(
   approval: Approval,
   { caller, rule, approve }: { caller: Caller; rule: ApprovalRule | null; approve: boolean },
@@ -119,8 +119,8 @@ export function decideApproval(
 }
 
 /**
- * An admin approves what they created themselves only where the workspace allows it, also with a token that they made for
- * another user; the operator of the host has created nothing.
+ * An admin may approve their own requests only where the workspace allows it. A request made with a token that the admin created for another user
+ * counts as their own. The operator of the host has no own requests.
  */
 function mayApprove(caller: Caller, { userId, user }: Approval, rule: ApprovalRule | null, nowMs: number): boolean {
   const authority = authorityOf(caller, nowMs);
@@ -129,7 +129,7 @@ function mayApprove(caller: Caller, { userId, user }: Approval, rule: ApprovalRu
   return authority.user === null || rule?.allowOwn === true || !isOwn;
 }
 
-/** `tokenMadeBy`: name of the user who made the caller's token, for themselves or for another user. */
+/** `tokenMadeBy`: name of the user who created the caller's token, for themselves or for another user. */
 export const isOwnRequest = (
   { isCreator, creator }: { isCreator: boolean; creator: string },
   tokenMadeBy: string | null | undefined,
@@ -141,7 +141,7 @@ const ownApproval: Problem = {
   hint: 'Ask another admin. A workspace can allow it: ropewalk workspace approval --allow-own.',
 };
 
-/** Why a job or cluster ended without a start. */
+/** Why a job or cluster ended before it started. */
 export const rejectedBy = (by: string, comment: string | null): { code: string; text: string } => ({
   code: 'REJECTED',
   text: `Rejected by ${by}${comment === null ? '.' : `: ${comment}`}`,
@@ -149,15 +149,13 @@ export const rejectedBy = (by: string, comment: string | null): { code: string; 
 
 export const approvalExpired = { code: 'APPROVAL_TIMED_OUT', text: 'No admin approved it in time.' };
 
-/** Growth that such a caller asks for needs no approval: they could approve it themselves. */
+/** Such a caller's growth requests need no approval, because the caller could approve them. */
 export const mayGrow = (
   { allowOwn }: ApprovalRule,
   { isAdmin, isOwn }: { isAdmin: boolean; isOwn: boolean },
 ): boolean => isAdmin && (!isOwn || allowOwn);
 
-/**
- * Growth of a cluster that was admitted: what an admin approved covers it, up to the same cost an hour. Null when it is allowed.
- */
+/** Checks the growth of an admitted cluster: an approval covers growth up to the approved cost per hour. Returns null when the growth is allowed. */
 export function growthNeedsApproval(
   rule: ApprovalRule | null,
   { estimate, before, approved }: { estimate: CostEstimate; before: CostEstimate; approved: Approval | null },

@@ -1,4 +1,4 @@
-// Several admissions of one workspace, decided one after the other: each sees what those before it have taken.
+// Decides several admissions of one workspace in sequence: each sees the reservations of the earlier ones.
 import { refusedByBudget, type CountedBudget } from '../budget/admit.ts';
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
@@ -19,24 +19,24 @@ export interface BatchRequest extends AdmissionRequest {
   user: string;
 }
 
-/** The rows that the requests concern, as they are before the first one. */
+/** The rows that the requests concern, before the first request is applied. */
 export interface AdmissionBook {
   /** By idempotency key. */
   keys: ReadonlyMap<string, EarlierAnswer>;
   /** By name. */
   names: ReadonlyMap<string, NameOwner>;
-  /** Open jobs that run failed tasks of another job again, by that job's number. */
+  /** Open jobs that retry failed tasks of another job, by that job's number. */
   retries: ReadonlyMap<number, number>;
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
   budgets: readonly CountedBudget[];
   approval: ApprovalRule | null;
-  /** By name; each user of the requests. */
+  /** By name, for each user of the requests. */
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
   queue: QueueBook;
 }
 
 export interface BatchOutcome<R extends BatchRequest> {
-  /** One for each request, in order. */
+  /** One answer for each request, in order. */
   answers: ({ ok: Found } | { error: Problem })[];
   /** Rows to insert. */
   made: { number: number; name: string; item: R; nowMs: number; entry: QueueEntry | null }[];
@@ -45,7 +45,7 @@ export interface BatchOutcome<R extends BatchRequest> {
   names: Map<string, NameOwner>;
 }
 
-/** `numberOf(n)`: the number of the nth one that is made. How many are made does not depend on it. */
+/** `numberOf(n)`: the number of the nth new job or cluster. It does not affect how many are created. */
 export function decideBatch<R extends BatchRequest>(
   book: AdmissionBook,
   requests: readonly { item: R; nowMs: number }[],

@@ -1,5 +1,5 @@
-// What waits: for an admin's approval, for other jobs to end, and then for room in the quota. A request that needs an approval, or names
-// jobs to wait for or a priority, joins the queue; all other requests are admitted at once or refused.
+// The queue: jobs and clusters that wait for an admin's approval, for other jobs to end, and then for room in the quota. A request that needs an
+// approval, or names jobs to wait for or a priority, joins the queue; all other requests are admitted at once or refused.
 import type { Problem } from '../errors.ts';
 import { dependencyFailed as dependencyFailedCode } from '../job/retried-tasks.ts';
 import { waitsForApproval } from './approval.ts';
@@ -10,28 +10,28 @@ import { plural } from '../units.ts';
 export const minPriority = -100;
 export const maxPriority = 100;
 
-/** Jobs that one job may wait for: each is a row. */
+/** Maximum number of jobs that one job may wait for: each is a row. */
 export const maxAwaited = 1_000;
 
-/** Of a workspace: each is a row, and a sealed bundle that is kept meanwhile. */
+/** Maximum number of waiting jobs in a workspace: each is a row and a stored sealed bundle. */
 export const maxWaitingJobs = 10_000;
 
 export interface QueueRequest {
   /** From `minPriority` to `maxPriority`; the highest is admitted first. */
   priority: number;
-  /** `needsSuccess`: the job is cancelled unless that one ends without a failed task. */
+  /** `needsSuccess`: the waiting job is cancelled unless the awaited job ends without a failed task. */
   after: readonly { number: number; needsSuccess: boolean }[];
 }
 
-/** Null while it is open; `done` and so on when it has ended. */
+/** Null while the job is open; its final status, such as `done`, when it has ended. */
 export type AwaitedStatus = string | null;
 
 export interface QueueEntry {
   waits: { number: number; needsSuccess: boolean }[];
   reason: { code: string; text: string };
-  /** It can never start. */
+  /** True for a job that can never start. */
   isRefused: boolean;
-  /** Null: it needs none. */
+  /** Null when no approval is needed. */
   approval: NeededApproval | null;
 }
 
@@ -40,7 +40,7 @@ export interface NeededApproval {
   expiresAtMs: number;
 }
 
-/** How a new job joins the queue; `statusOf` answers undefined for a job that the workspace does not have. */
+/** Returns how a new job joins the queue. `statusOf` returns undefined for a job that is not in the workspace. */
 export function joinQueue(
   { after }: QueueRequest,
   statusOf: (number: number) => AwaitedStatus | undefined,
@@ -59,7 +59,7 @@ export function joinQueue(
   return { entry: { waits, reason, isRefused: false, approval } };
 }
 
-/** Of what needs no approval, or has it. */
+/** The reason of a job that needs no approval or has received it. */
 export const waitReason = (waits: QueueEntry['waits']): QueueEntry['reason'] =>
   waits.length > 0 ? waitsFor(waits) : waitsForRoom;
 
@@ -78,7 +78,7 @@ export const dependencyFailed = (number: number, status: string): QueueEntry['re
   text: `Job ${number}, which had to succeed first, ended as ${status}.`,
 });
 
-/** A job that alone exceeds a limit would wait forever. */
+/** A job that alone exceeds a limit would wait forever, so it is refused. */
 export const neverFits = (
   limits: WorkspaceLimits,
   user: { name: string; limits: Partial<WorkspaceLimits> },
@@ -109,16 +109,16 @@ export interface QueueQuota {
 
 export interface QueueRound<J> {
   admitted: J[];
-  /** Users for whose next job only their own quota has no room. */
+  /** Users whose next job is held back only by their own quota. */
   held: ReadonlySet<string>;
-  /** The workspace has no room for the next job: nothing behind it is admitted. */
+  /** True when the workspace has no room for the next job: no later job is admitted. */
   isFull: boolean;
 }
 
 /**
- * Which of the jobs that wait for nothing but room are admitted now: by priority, then in the order of their numbers. A job for
- * which the workspace has no room holds back all behind it, or small ones would keep a large one waiting forever. A job for
- * which only its user has no room does not hold back the jobs of others.
+ * Selects the jobs to admit now among those that wait only for room, by priority, then by number. A job for which the workspace has no room holds
+ * back all jobs behind it, because small jobs could otherwise delay a large one forever. A job for which only its user has no room does not hold back
+ * the jobs of other users.
  */
 export function admitFromQueue<J extends ReadyJob>(
   ready: readonly J[],

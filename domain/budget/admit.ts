@@ -1,4 +1,4 @@
-// What the budgets of a workspace say to a new cluster or job, or to one that is to grow: refused, or when its money runs out.
+// Applies the budgets of a workspace to a new cluster or job, or to one that grows: a refusal, or a forecast of when a budget is used up.
 import type { Problem } from '../errors.ts';
 import { spellDuration } from '../units.ts';
 import { describeBudget, periodEndMs, periodStartMs, type Budget } from './budget.ts';
@@ -6,20 +6,20 @@ import { spellDollars } from './dollars.ts';
 import { usedUpText, type Standing } from './standing.ts';
 
 export interface CountedBudget extends Budget {
-  /** Null until it was counted for the first time. */
+  /** Null until the first count. */
   counted: (Standing & { atMs: number }) | null;
 }
 
-/** What is to be launched. Null: its price is unknown, or it costs nothing. */
+/** The planned launch. Null when its price is unknown or zero. */
 export interface Launching {
   user: string;
   microsPerHour: number;
-  /** Its own limits; null means none. */
+  /** The limits of the cluster or job itself; null for none. */
   maxCostMicros: number | null;
   maxMs: number | null;
 }
 
-/** Spent by now: what was counted, and since then at the rate of that time. */
+/** Estimates the spending by now: the counted amount, plus the spending since then at the rate of that time. */
 export function spentBy({ period, counted }: CountedBudget, nowMs: number): number {
   if (counted === null) return 0;
   const fromMs = periodStartMs(period, nowMs);
@@ -27,7 +27,7 @@ export function spentBy({ period, counted }: CountedBudget, nowMs: number): numb
   return micros + (counted.microsPerHour * Math.max(0, nowMs - sinceMs)) / 3_600_000;
 }
 
-/** The refusal by a budget that is used up; null when none is. Budgets per run do not know a new run. */
+/** Returns the refusal by a used-up budget, or null. Budgets per run do not apply to a new run. */
 export function refusedByBudget(budgets: readonly CountedBudget[], user: string, nowMs: number): Problem | null {
   const budget = usedUp(budgets, user, nowMs);
   if (budget === undefined) return null;
@@ -62,7 +62,7 @@ const usedUp = (budgets: readonly CountedBudget[], user: string, nowMs: number):
 const endOf = ({ period }: Budget, nowMs: number): string =>
   new Date(periodEndMs(period, nowMs) ?? nowMs).toISOString();
 
-/** What the budgets let one run cost; null when none of them limits runs. */
+/** The maximum cost that the budgets allow one run; null when no budget limits runs. */
 export function runLimitMicros(budgets: readonly Budget[], user: string): number | null {
   const limits = budgets.flatMap((budget) =>
     budget.period === 'run' && budget.action === 'stop' && meets(budget, user) ? [budget.micros] : [],
@@ -70,7 +70,7 @@ export function runLimitMicros(budgets: readonly Budget[], user: string): number
   return limits.length === 0 ? null : Math.min(...limits);
 }
 
-/** One sentence for each limit that it would reach within its time, or within the budget's period. */
+/** Returns one sentence for each limit that the launch would reach within its lifetime or within the budget's period. */
 export function forecast(budgets: readonly CountedBudget[], launching: Launching, nowMs: number): string[] {
   const { microsPerHour, maxCostMicros, maxMs, user } = launching;
   if (microsPerHour === 0) return [];
@@ -104,13 +104,13 @@ export function forecast(budgets: readonly CountedBudget[], launching: Launching
   return sentences;
 }
 
-/** Budgets of single clusters and jobs cannot mean one that does not exist yet. */
+/** A budget of a single cluster or job cannot apply to one that does not exist yet. */
 const meets = ({ subject }: Budget, user: string): boolean =>
   subject.kind === 'workspace' || (subject.kind === 'user' && subject.user === user);
 
 const hours = (micros: number, microsPerHour: number): number => (micros / microsPerHour) * 3_600_000;
 const perHour = (micros: number): string => `${spellDollars(micros)} an hour`;
 
-/** To the minute, under a minute to the second. */
+/** Rounds to minutes, or to seconds below one minute. */
 const about = (ms: number): string =>
   spellDuration(ms < 60_000 ? Math.ceil(ms / 1_000) * 1_000 : Math.round(ms / 60_000) * 60_000);

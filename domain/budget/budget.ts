@@ -1,12 +1,12 @@
-// A budget: how many dollars a workspace, a user, a cluster or a job may cost in a day, in a month or in one run.
+// A budget: the maximum cost, in dollars, of a workspace, a user, a cluster or a job in a day, in a month or in one run.
 import { spellDollars } from './dollars.ts';
 
 export const budgetPeriods = ['run', 'day', 'month'] as const;
-/** `run`: each cluster or job of the subject alone, from its start on. Days and months are those of UTC. */
+/** `run`: each cluster or job of the subject separately, from its start. Days and months are in UTC. */
 export type BudgetPeriod = (typeof budgetPeriods)[number];
 
 export const budgetActions = ['warn', 'refuse', 'stop'] as const;
-/** What happens when it is used up. `refuse`: no launches; `stop`: what runs ends too. */
+/** The effect of a used-up budget. `refuse`: no launches; `stop`: running clusters and jobs end too. */
 export type BudgetAction = (typeof budgetActions)[number];
 
 export type BudgetSubject =
@@ -19,28 +19,28 @@ export interface Budget {
   subject: BudgetSubject;
   period: BudgetPeriod;
   micros: number;
-  /** A warning is given at this share of it: more than 0, at most 1. */
+  /** Share of the amount at which a warning is sent: more than 0, at most 1. */
   warnShare: number;
   action: BudgetAction;
 }
 
-/** Budgets of one workspace: each is counted every few seconds. */
+/** Maximum number of budgets in a workspace: each is counted every few seconds. */
 export const maxBudgets = 200;
 
 /**
- * Between two counts of a workspace's spending: a budget is exceeded by at most what is spent meanwhile, and by what
- * terminations take.
+ * Time between two counts of a workspace's spending. A budget is exceeded by at most the spending of this time and of the time that terminations
+ * take.
  */
 export const countEveryMs = 10_000;
 
-/** When its present period began; 0 for a run, which is counted from its start. */
+/** Start of the current period; 0 for a run, which is counted from its start. */
 export function periodStartMs(period: BudgetPeriod, nowMs: number): number {
   const now = new Date(nowMs);
   if (period === 'run') return 0;
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), period === 'month' ? 1 : now.getUTCDate());
 }
 
-/** When its present period ends; null for a run. */
+/** End of the current period; null for a run. */
 export function periodEndMs(period: BudgetPeriod, nowMs: number): number | null {
   const now = new Date(nowMs);
   if (period === 'run') return null;

@@ -1,6 +1,6 @@
-// Millionths of a dollar as people read them.
+// Formats millionths of a dollar.
 
-/** `$12.50`; under ten cents with four digits, so that small limits do not read as nothing. */
+/** `$12.50`; four digits below ten cents, because small limits would read as $0.00. */
 export const spellDollars = (micros: number): string => {
   const dollars = micros / 1e6;
   return `$${dollars.toFixed(dollars !== 0 && Math.abs(dollars) < 0.1 ? 4 : 2)}`;

@@ -1,4 +1,4 @@
-// How much of its budgets a workspace has used, from the cost ledger; and what follows for each open cluster.
+// Computes from the cost ledger how much of its budgets a workspace has used, and the consequence for each open cluster.
 import { amountIn } from '../cost/amount.ts';
 import { hourlyMicros } from '../cost/interval.ts';
 import type { CostEntry } from '../cost/summary.ts';
@@ -7,11 +7,11 @@ import { spellDollars } from './dollars.ts';
 
 export type BudgetLevel = 'ok' | 'warned' | 'exceeded';
 
-/** What a budget has counted. Of a budget per run: of the cluster or job that has cost most. */
+/** The counted usage of a budget; for a budget per run, the usage of its most expensive cluster or job. */
 export interface Standing {
   fromMs: number;
   micros: number;
-  /** Per hour, of the instances that exist now. */
+  /** Hourly rate of the existing instances. */
   microsPerHour: number;
   level: BudgetLevel;
 }
@@ -23,7 +23,7 @@ export interface OpenCluster {
   user: string;
 }
 
-/** What a used-up budget means for a cluster. */
+/** The consequence of a used-up budget for a cluster. */
 export interface Verdict {
   number: number;
   job: number | null;
@@ -38,14 +38,14 @@ export interface Count {
   verdicts(): Verdict[];
 }
 
-/** Where no ledger entry is older than this, nothing of these budgets is missed; runs need that of the oldest open cluster. */
+/** Ledger entries older than this do not affect these budgets. Budgets per run need the entries since the start of the oldest open cluster. */
 export const countSinceMs = (budgets: readonly Budget[], nowMs: number, oldestOpenMs: number): number =>
   budgets.reduce(
     (since, { period }) => Math.min(since, period === 'run' ? oldestOpenMs : periodStartMs(period, nowMs)),
     nowMs,
   );
 
-/** Entries are added in any order, each once. A budget per run counts the open clusters alone. */
+/** Entries are added in any order, each once. A budget per run counts only open clusters. */
 export function createCount(budgets: readonly Budget[], open: readonly OpenCluster[], nowMs: number): Count {
   const openNumbers = new Set(open.map(({ number }) => number));
   const counts = budgets.map((budget) => ({
@@ -86,7 +86,7 @@ export function createCount(budgets: readonly Budget[], open: readonly OpenClust
   };
 }
 
-/** Without the amount, which grows: the same reason twice is one event of a cluster. */
+/** Leaves out the amount, which grows: a cluster records the same text as one event. */
 export const usedUpText = (budget: Budget): string => `${describeBudget(budget)} is used up`;
 
 export const levelOf = ({ micros: limit, warnShare }: Budget, micros: number): BudgetLevel => {
@@ -94,13 +94,13 @@ export const levelOf = ({ micros: limit, warnShare }: Budget, micros: number): B
   return micros >= limit * warnShare ? 'warned' : 'ok';
 };
 
-/** A job has the number of its cluster. */
+/** A job and its cluster share one number. */
 function covers({ subject }: Budget, number: number, user: string): boolean {
   if (subject.kind === 'workspace') return true;
   return subject.kind === 'user' ? subject.user === user : subject.number === number;
 }
 
-/** The event of a budget's new level; null when there is nothing to say. */
+/** The event for a budget's new level; null when no event is due. */
 export function levelEvent(
   budget: Budget,
   before: { fromMs: number; level: BudgetLevel } | null,

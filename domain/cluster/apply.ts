@@ -1,5 +1,5 @@
-// What a cluster learns: the outcome of a launch, an agent's report, what the provider says of suspects, what is gone.
-// Each function changes the state in place and may be given the same message twice.
+// Applies news to a cluster's state: the outcome of a launch, an agent's report, the provider's answer about suspected instances, terminations. Each
+// function changes the state in place and is idempotent.
 import type { InstancePrice, Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
 import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from './limits.ts';
@@ -23,12 +23,12 @@ import type { ClusterInstance, ClusterState, LaunchFailure, StartingInstance } f
 import { noteReady } from './status.ts';
 
 export interface LaunchOutcome {
-  /** `price`: absent where the provider knows none. */
+  /** `price` is absent where the provider knows none. */
   launched: { id: string; slot: number; offer: string; zone: string; price?: InstancePrice }[];
   failures: LaunchFailure[];
 }
 
-/** A launch has answered. Slots bind to the ids that came back; what failed is grouped and tried again after a pause. */
+/** Applies the outcome of a launch. Slots bind to the returned ids; failures are grouped and retried after a pause. */
 export function applyLaunch(state: ClusterState, seq: number, outcome: LaunchOutcome, nowMs: number): void {
   const launch = state.launches.find((pending) => pending.seq === seq);
   if (launch === undefined) return;
@@ -46,7 +46,7 @@ export function applyLaunch(state: ClusterState, seq: number, outcome: LaunchOut
   const isUnknown = outcome.launched.length === 0 && outcome.failures.some(({ scope }) => scope === 'unknown');
   state.unknownLaunches = isUnknown ? state.unknownLaunches + 1 : 0;
   for (const failure of outcome.failures) applyFailure(state, launch.slots, outcome, failure, nowMs);
-  // Also an answer that explains nothing must not be asked for again at once.
+  // An answer without an explanation must not be retried at once either.
   if (outcome.launched.length >= launch.slots.length) state.launchBackoff = null;
   else backOff(state, nowMs);
 }
@@ -63,7 +63,7 @@ function applyFailure(
   state.failures[failure.code] = { count, text: failure.text, lastAtMs: nowMs };
   if (known === undefined) addEvent(state, nowMs, failure.code, failure.text);
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
-  // A request or an account that is wrong stays wrong: trying again would only fail again.
+  // A wrong request or account stays wrong, so a retry would fail again.
   const { scope } = failure;
   const isHopeless = scope === 'unknown' && state.unknownLaunches >= maxUnknownLaunches;
   if (scope !== 'request' && scope !== 'account' && !isHopeless) return;
@@ -82,25 +82,27 @@ export interface Report extends DaskReport {
   instance: string;
   bootId: string;
   kind: 'register' | 'alive' | 'leaving' | 'refused';
-  /** Of the launch whose token it registers with. */
+  /** The number of the launch whose token the agent registers with. */
   launchSeq?: number | undefined;
   address: string;
-  /** Why it leaves, or why the API refused its registration. */
+  /** Why the agent leaves, or why the API refused its registration. */
   text?: string | undefined;
-  /** For clients outside; said when it registers, where it has them. */
+  /** The address for clients outside; sent at registration where there is one. */
   publicAddress?: string | undefined;
   hostname?: string | undefined;
-  /** How long its machine is up; said when it registers, where the machine is the instance. */
+  /** Uptime of the machine; sent at registration where the machine is the instance. */
   upForMs?: number | undefined;
-  /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
+  /** The cloud's announcement: `terminate` at the given time; `rebalance` announces a possible interruption. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
-  /** How it came to its environment. */
+  /** How the instance got its environment. */
   notes?: readonly InstanceNote[] | undefined;
-  /** How many of its GPUs do nothing. */
+  /** The number of idle GPUs. */
   gpus?: GpuReport | undefined;
 }
 
-/** False for a mere sign of life, which changes no plan: the API keeps it, and the workflow's history need not hold it. */
+/**
+ * False for a report that only shows that the agent is alive and changes no plan: the API stores it, and the workflow's history need not contain it.
+ */
 export const hasChanges = ({
   kind,
   process,
@@ -116,12 +118,12 @@ export const hasChanges = ({
 
 export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
 
-/** An agent speaks. First use of an instance id wins; an id that no launch of ours returned is refused. */
+/** Applies an agent's report. The first process to use an instance id keeps it; an id that no launch of this cluster returned is refused. */
 export function applyReport(state: ClusterState, report: Report, nowMs: number): ReportVerdict {
   const instance = state.instances.find((known) => known.id === report.instance);
   if (instance === undefined) return state.launches.length > 0 ? 'not yet known' : 'refused';
   if (instance.state === 'stopping') return 'refused';
-  // A token registers the instances of its own launch.
+  // A token registers only the instances of its own launch.
   if (report.launchSeq !== undefined && report.launchSeq !== instance.launchSeq) return 'refused';
   if (report.kind === 'refused') {
     applyRefusal(state, instance, report.text ?? '', nowMs);
@@ -159,7 +161,7 @@ function register(state: ClusterState, instance: StartingInstance, report: Repor
   noteReady(state, nowMs);
 }
 
-/** A spot instance is going: where it was there is no room now, and what it holds is moved while there is time. */
+/** Notes the interruption of a spot instance: its offer has no capacity now, and its data moves while there is time. */
 function noteInterruption(
   state: ClusterState,
   instance: ClusterInstance,
@@ -175,11 +177,11 @@ function noteInterruption(
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   if (kind !== 'terminate') return;
   agent.terminatesAtMs = Math.max(nowMs, Date.parse(at));
-  // Its successor may fail before it has gone.
+  // Its successor may fail before this instance has terminated.
   resetFailureStreak(state, instance, nowMs);
 }
 
-/** Terminated instances are gone for good: their slots are free again. `lifetimes`: what their cloud says of some of them. */
+/** Removes terminated instances, which frees their slots. `lifetimes`: the cloud's start and end times of some of them. */
 export function applyTerminated(
   state: ClusterState,
   ids: string[],
@@ -187,8 +189,8 @@ export function applyTerminated(
   lifetimes: readonly Lifetime[] = [],
 ): void {
   const gone = state.instances.filter((instance) => ids.includes(instance.id));
-  // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not, nor one
-  // that was terminated by request before it could register.
+  // An instance that never registered counts as a failure of its slot, exactly as a lost one does. An instance that was not wanted, or was terminated
+  // on request before it could register, does not count.
   const isSilent = (instance: ClusterInstance): boolean =>
     instance.agent === null &&
     ![notWanted, 'GONE'].includes(endReason(instance)?.code ?? '') &&
@@ -210,7 +212,7 @@ export function applyTerminated(
   for (const instance of gone.filter(leftInOrder)) resetFailureStreak(state, instance, nowMs);
   for (const instance of failed) failSlot(state, instance, whyFailed(instance));
   for (const instance of gone) reportEnded(state, instance);
-  // An order to empty it goes with it.
+  // Its drain order ends with it.
   if (gone.some(({ agent }) => agent?.drain?.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
@@ -221,7 +223,7 @@ export function applyTerminated(
 const leftInOrder = (instance: ClusterInstance): boolean =>
   [notWanted, spotInterrupted].includes(endReason(instance)?.code ?? '');
 
-/** It may have been working to the last: its job need not wait until leases run out. It already knows of lost ones. */
+/** Reports the end of a working instance to the job, which then need not wait for its leases to expire. The job already knows of lost instances. */
 function reportEnded(state: ClusterState, instance: ClusterInstance): void {
   const { id, agent } = instance;
   const reason = endReason(instance);
@@ -231,7 +233,7 @@ function reportEnded(state: ClusterState, instance: ClusterInstance): void {
   reportLost(state, { instance: id, code: reason.code, text: reason.text, isOrderly: true });
 }
 
-/** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */
+/** Names the possible remedies: the instance cannot report the cause, and its cloud found no fault. */
 function neverRegistered({ settings }: ClusterState, { id }: ClusterInstance): string {
   const what = `instance ${id} was launched but its agent did not register within ${settings.registerTimeoutMs / 1000} s`;
   if (settings.machines === undefined) return `${what}; its log says why`;

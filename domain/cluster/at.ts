@@ -1,4 +1,4 @@
-// The state of a cluster at a past moment: a fold of its history up to then, with what the cost ledger says of its instances.
+// The state of a cluster at a past time: a fold of its history up to then, joined with the cost ledger's entries of its instances.
 import { microsPerHour, totalCost } from '../cost/amount.ts';
 import type { CostInterval } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
@@ -24,7 +24,7 @@ export interface ClusterAt {
   /** Instances wanted. */
   target: number;
   instances: InstanceAt[];
-  /** Dask workers that had started, and are not on their way out; 0 for the cluster of a job. */
+  /** Dask workers that had started and were not leaving; 0 for the cluster of a job. */
   workersStarted: number;
   /** The newest ones. */
   events: (Omit<EventChange, 'kind'> & { atMs: number })[];
@@ -35,7 +35,7 @@ export interface ClusterAt {
 
 export interface Fold {
   lastSeq: number;
-  /** Null before its workflow's first turn. */
+  /** Null before its workflow's first turn of the loop. */
   status: Pick<ClusterAt, 'status' | 'reason' | 'target'> | null;
   instances: Map<
     string,
@@ -48,7 +48,7 @@ export const createFold = (): Fold => ({
   ...{ lastSeq: 0, status: null, instances: new Map(), events: [] },
 });
 
-/** In the order of their numbers; one that was applied changes nothing. */
+/** Moments are applied in the order of their numbers; one that was applied before changes nothing. */
 export function applyMoment(fold: Fold, moment: Moment): void {
   if (moment.seq <= fold.lastSeq) return;
   fold.lastSeq = moment.seq;
@@ -77,7 +77,7 @@ export function applyMoment(fold: Fold, moment: Moment): void {
 
 const byStage = (a: Stage, b: Stage): number => stageNames.indexOf(a.name) - stageNames.indexOf(b.name);
 
-/** What the history does not say: `view`, as it was read before the history. */
+/** Adds facts that the history lacks. `view`: the cluster's view, read before the history. */
 export function withView(
   at: ClusterAt,
   fold: Fold,
@@ -85,14 +85,14 @@ export function withView(
   atMs: number,
 ): ClusterAt {
   const { endedAtMs, status, reason, target } = view;
-  // Its workflow may have ended without a last word.
+  // Its workflow may have ended without recording its end.
   if (endedAtMs !== null && endedAtMs <= atMs) return { ...at, status, reason, instances: [], workersStarted: 0 };
   if (fold.status !== null) return at;
-  // Before its workflow's first turn; `waiting` has no workflow.
+  // Before its workflow's first turn; a cluster in status `waiting` has no workflow.
   return { ...at, target, ...(status === 'waiting' ? { status, reason } : {}) };
 }
 
-/** `costs`: the entries of the cluster. An instance appears with the change that says that it was launched. */
+/** `costs`: the ledger entries of the cluster. An instance appears with the change that records its launch. */
 export function clusterAt(fold: Fold, costs: readonly CostInterval[], atMs: number): ClusterAt {
   const entries = new Map(costs.map((entry) => [entry.instance, entry]));
   const instances = [...fold.instances.values()];

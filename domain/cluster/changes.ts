@@ -1,11 +1,11 @@
-// Finds what has changed in a cluster since its history was recorded last.
+// Finds the changes of a cluster since its history was recorded last.
 import { type History, record, type StatusChange } from './history.ts';
 import { stagesOf } from './instance/stages.ts';
 import { hasReleasedSlot } from './slot/slots.ts';
 import type { ClusterInstance, ClusterState } from './state.ts';
 import { clusterReason, clusterStatus } from './status.ts';
 
-/** Records each change. The loop of a cluster calls it once a turn, so that a turn without a change adds nothing. */
+/** Records each change. The loop of a cluster workflow calls it once a turn; a turn without a change adds nothing. */
 export function recordChanges(state: ClusterState, nowMs: number): void {
   const { history } = state;
   const status: StatusChange = {
@@ -47,6 +47,6 @@ function recordInstance(
   return { key, stages: stages.map(({ name }) => name) };
 }
 
-/** A worker that is drained, or has given its slot to another, counts no more. */
+/** A worker that is drained or has released its slot no longer counts. */
 const isLeavingInstance = (instance: ClusterInstance): boolean =>
   Boolean(instance.agent?.drain) || hasReleasedSlot(instance);

@@ -1,5 +1,4 @@
-// A cluster ends by itself when it has cost as much as it may (`maxCost`). The next such moment is computed from the prices of
-// its instances, so that a timer meets it exactly.
+// Ends a cluster that has reached its cost limit (`maxCost`). The time is computed from the prices of its instances, so a timer fires exactly then.
 import { spellDollars } from '../budget/dollars.ts';
 import { spendingPerHour, spentMicros } from '../cost/ledger.ts';
 import type { Reason } from '../reason.ts';
@@ -7,15 +6,15 @@ import type { Wake } from '../wake.ts';
 import { addEvent } from './notes.ts';
 import type { ClusterState } from './state.ts';
 
-/** The cluster's events say so when this share of the limit is used. */
+/** A cluster event warns at this share of the limit. */
 export const warnShare = 0.8;
 
-/** Billing counts whole seconds: the plan looks again no sooner. */
+/** Billing counts whole seconds, so the next plan is at least this far away. */
 const minWakeMs = 1_000;
 
 export const maxCostReached = 'MAX_COST';
 
-/** The reason for which this cluster ends now, if its limit is reached. */
+/** Returns the reason why this cluster ends now, or null while it is below its limit. */
 export function costEnd(state: ClusterState, nowMs: number): Omit<Reason, 'atMs'> | null {
   const { maxCostMicros } = state.settings;
   if (maxCostMicros === undefined || state.stopRequested !== null) return null;
@@ -25,7 +24,7 @@ export function costEnd(state: ClusterState, nowMs: number): Omit<Reason, 'atMs'
   return { code: maxCostReached, text };
 }
 
-/** Notes the event of most of the limit being used, once. */
+/** Records the warning event once. */
 export function watchCost(state: ClusterState, nowMs: number): void {
   const { maxCostMicros } = state.settings;
   if (maxCostMicros === undefined || state.costWarned === true || state.stopRequested !== null) return;
@@ -36,7 +35,7 @@ export function watchCost(state: ClusterState, nowMs: number): void {
   addEvent(state, nowMs, 'COST_WARNING', `the cluster has cost ${of}`);
 }
 
-/** The first minute of an instance is charged at once: an estimate may be early, and is then made anew. */
+/** The first minute of an instance is charged at once, so an estimate may be early; the plan at that time computes a new one. */
 export function costWakes(state: ClusterState, nowMs: number): Wake[] {
   const { maxCostMicros } = state.settings;
   const perHour = spendingPerHour(state);

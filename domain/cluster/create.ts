@@ -1,4 +1,4 @@
-// A new cluster's state.
+// Creates a cluster's state.
 import { createProjection } from '../projection.ts';
 import { type History, createHistory, record } from './history.ts';
 import type { ClusterSettings, ClusterState, DaskSettings, DaskState } from './state.ts';

@@ -1,5 +1,5 @@
-// The history of a cluster: each event, and each change of its status and of an instance's state, numbered. A cluster's state
-// holds those that the database does not have yet, and what was recorded last, by which the next change is found (changes.ts).
+// The history of a cluster: numbered events and changes of its status and of its instances' states. The cluster's state holds the entries that are
+// not yet in the database, and the last recorded values, with which changes.ts finds the next change.
 import type { Reason } from '../reason.ts';
 import { maxHistoryHeld } from './limits.ts';
 import type { ClusterStatus, InstanceState, ProcessState, Stage, StageName } from './statuses.ts';
@@ -18,7 +18,7 @@ export interface EventChange {
 export interface StatusChange {
   kind: 'status';
   status: ClusterStatus;
-  /** Instances wanted. */
+  /** Target number of instances. */
   target: number;
   reason: Reason | null;
 }
@@ -27,11 +27,11 @@ export interface InstanceChange {
   kind: 'instance';
   id: string;
   state: InstanceState | 'gone';
-  /** Of its Dask process; null without one. */
+  /** The state of its Dask process; null without one. */
   process: ProcessState | null;
-  /** It is drained, or has given its slot to another. */
+  /** True when it is drained or has released its slot. */
   isLeaving: boolean;
-  /** Stages that it has reached since the change before. */
+  /** Stages reached since the previous change. */
   reached: Stage[];
 }
 
@@ -39,9 +39,9 @@ export interface History {
   nextSeq: number;
   /** Not in the database yet, oldest first. */
   held: Moment[];
-  /** The status that was recorded last, as text. */
+  /** The last recorded status, as text. */
   status: string;
-  /** What was recorded last of each instance that exists. */
+  /** The last recorded value of each existing instance. */
   instances: Record<string, { key: string; stages: StageName[] }>;
 }
 
@@ -53,7 +53,7 @@ export function record(history: History, atMs: number, change: Change): void {
   if (history.held.length > maxHistoryHeld) history.held.shift();
 }
 
-/** What `written` contained is in the database. */
+/** Drops the entries in `written`, which are now in the database. */
 export function forgetHistory(history: History, written: readonly Moment[]): void {
   const last = written.at(-1)?.seq ?? 0;
   history.held = history.held.filter(({ seq }) => seq > last);

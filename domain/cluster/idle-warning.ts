@@ -1,5 +1,5 @@
-// A cluster that costs money and computes nothing for long, because its idle timeout allows it: an event, and a notification of the
-// workspace (domain/notifications). Nothing is ended because of it.
+// Warns of a cluster that costs money and has computed nothing for long, because its idle timeout allows it: an event, and a notification of the
+// workspace (domain/notifications). The warning ends nothing.
 import { spellDollars } from '../budget/dollars.ts';
 import { spendingPerHour } from '../cost/ledger.ts';
 import { spellDuration } from '../units.ts';
@@ -7,10 +7,10 @@ import type { Wake } from '../wake.ts';
 import { addEvent } from './notes.ts';
 import type { ClusterState } from './state.ts';
 
-/** A working day: a cluster that was forgotten in the evening is named in the morning. */
+/** A working day: a cluster that was forgotten in the evening is reported by the morning. */
 export const idleWarningAfterMs = 8 * 3_600_000;
 
-/** Notes the event once for each time without work. */
+/** Records the event once for each idle period. */
 export function watchIdle(state: ClusterState, nowMs: number): void {
   const { dask } = state;
   if (dask === null || state.stopRequested !== null) return;
@@ -25,7 +25,7 @@ export function watchIdle(state: ClusterState, nowMs: number): void {
   addEvent(state, nowMs, 'IDLE_WARNING', `nothing was computed for ${spellDuration(idleWarningAfterMs)}${cost}`);
 }
 
-/** None for a cluster that ends before: its timers stay as they are. */
+/** A cluster that ends earlier needs no warning, and its timers stay unchanged. */
 export function idleWakes({ dask, settings }: ClusterState): Wake[] {
   if (dask === null || dask.idleSinceMs === null || dask.idleWarned === true) return [];
   if (settings.dask === null || settings.dask.idleTimeoutMs <= idleWarningAfterMs) return [];

@@ -1,4 +1,4 @@
-// What a cluster notes for others: its short list of events, and that agents who wait for orders have something to hear.
+// Notes for others: a cluster's list of events, and the version number that wakes agents waiting for orders.
 import { maxEventsKept } from './limits.ts';
 import { record } from './history.ts';
 import type { ClusterState } from './state.ts';
@@ -9,7 +9,7 @@ export function addEvent(state: ClusterState, atMs: number, code: string, text: 
   record(state.history, atMs, { kind: 'event', code, text, ...(by === undefined ? {} : { by }) });
 }
 
-/** Agents that wait for orders are answered when this has grown. */
+/** Answers the agents that wait for orders. */
 export function touchOrders(state: ClusterState): void {
   if (state.dask !== null) state.dask.ordersVersion += 1;
 }

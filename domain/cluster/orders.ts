@@ -6,7 +6,7 @@ export interface ClusterOrders {
   version: number;
   schedulerAddress: string | null;
   drain: { id: number; worker: string; deadlineSeconds: number }[];
-  /** How the scheduler judges its load; null for Dask's defaults, while adaptive scaling is off. */
+  /** How the scheduler evaluates its load; null for Dask's defaults, while adaptive scaling is off. */
   adaptive: { targetDurationSeconds: number; intervalSeconds: number } | null;
   stop: { code: string; text: string } | null;
 }

@@ -1,5 +1,5 @@
-// What a cluster should do next, from what it knows now. Pure: `planCluster` reads, `intend` writes the intent of one
-// decision into the state *before* an activity carries it out, and after that the same plan does not ask for it again.
+// Plans a cluster's next decisions from its state. Pure: `planCluster` reads; `intend` writes the intent of one decision into the state *before* an
+// activity carries it out, after which the plan does not repeat it.
 import { assertNever } from '../errors.ts';
 import { interruptedGraceMs } from './limits.ts';
 import { plural } from '../units.ts';
@@ -26,13 +26,13 @@ import { becomeEnding } from './instance/transitions.ts';
 import { inspectionWakes, isInspectionDue, noteInspected } from './instance/suspicion.ts';
 import { groupedFailures, isIncomplete } from './status.ts';
 
-/** The code with which a job stops its cluster when it has ended. */
+/** The code with which an ended job stops its cluster. */
 export const jobOver = 'JOB_OVER';
 
-/** Why an instance ends that has done nothing wrong: it is extra, or everything stops. */
+/** The reason code of an instance that ends without a fault: it is extra, or the whole cluster stops. */
 export const notWanted = 'NOT_WANTED';
 
-/** Why an interrupted instance ends. */
+/** The reason code of an interrupted instance. */
 export const spotInterrupted = 'INTERRUPTED';
 
 export interface SlotOrder {
@@ -52,18 +52,18 @@ export type Decision =
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
 
-/** What must not wait for anything: a cloud may take forever to terminate one instance, while the others cost money. */
+/** Decisions that wait for nothing else: a cloud may never terminate one instance, while the others cost money. */
 export const isEnding = ({ kind }: Decision): boolean => endings.includes(kind);
 
 const endings: Decision['kind'][] = ['terminate', 'notifyJob', 'endJob', 'giveUp'];
 
 export interface Plan {
   decisions: Decision[];
-  /** Everything is gone after a stop: archive, release, end. */
+  /** All instances have ended after a stop: archive, release, end. */
   done: boolean;
-  /** When to plan again though nothing was heard, or null. */
+  /** When to plan again without an event, or null. */
   wakeAtMs: number | null;
-  /** What is due then, as in domain/wake.ts. */
+  /** The wake-up's description, as in domain/wake.ts. */
   wakeFor: string;
 }
 
@@ -73,7 +73,7 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
   const decisions = [
     ...notifyJob(state),
     ...terminate(state, end, nowMs),
-    // A cluster that ends at this very moment begins nothing more.
+    // A cluster that ends now begins nothing more.
     ...(end === null
       ? [...hear(state, nowMs), ...drain(state, nowMs), ...inspect(state, nowMs), ...launch(state, nowMs)]
       : []),
@@ -90,7 +90,7 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
   };
 }
 
-/** Writes a decision's intent into the state; the effect comes after, and may come twice. */
+/** Writes a decision's intent into the state. The effect follows, and may be repeated. */
 export function intend(state: ClusterState, decision: Decision, nowMs: number): void {
   switch (decision.kind) {
     case 'launch':
@@ -164,7 +164,7 @@ function grouped(instances: ClusterInstance[], why: string): Decision[] {
   return instances.length === 0 ? [] : [{ kind: 'terminate', ids: instances.map((instance) => instance.id), why }];
 }
 
-/** It should be gone by now, and has not said that it leaves. */
+/** True when the interruption deadline passed and the agent never reported leaving. */
 function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
   const terminatesAtMs = instance.agent?.terminatesAtMs ?? null;
   if (instance.state === 'error' || terminatesAtMs === null || !hasReleasedSlot(instance)) return false;
@@ -176,7 +176,7 @@ function endOf(state: ClusterState, instance: ClusterInstance, nowMs: number): s
   return isTaken(state, instance, nowMs) ? spotInterrupted : notWanted;
 }
 
-/** Extra, and with nothing left to save. What was once drained cannot come back: Dask has closed it. */
+/** True for an extra instance without data to save. A drained worker cannot return, because Dask has closed it. */
 function canGo(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
   if (instance.agent?.drain) return !isDraining(instance, nowMs);
   return isExtra(state, instance) && !needsDrain(state, instance);
@@ -218,7 +218,7 @@ export const orderFor = (slot: number, generation: number): SlotOrder => ({
   role: slot === 0 ? 'head' : 'worker',
 });
 
-/** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */
+/** Ends the cluster with a reason: by its cost limit, by Dask's rules, or because every slot was given up and no instance remains. */
 function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: 'giveUp' }>[] {
   const end = costEnd(state, nowMs) ?? daskEnd(state, nowMs);
   if (end !== null) return [{ kind: 'giveUp', ...end }];
@@ -231,7 +231,7 @@ function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: '
   return [{ kind: 'giveUp', code: 'NO_INSTANCES', text: `no instance is available${groupedFailures(state)}` }];
 }
 
-/** A job cannot go on without its cluster: whatever ends the cluster, but for the job itself, ends the job. */
+/** A job cannot continue without its cluster: any end of the cluster, except one that the job requested, ends the job. */
 function endJob(state: ClusterState, end: { code: string; text: string } | null): Decision[] {
   if (end === null || state.jobNotified || state.settings.job === null) return [];
   if (end.code === jobOver) return [];

@@ -1,4 +1,4 @@
-// What people ask of a cluster. Stop always wins, and is the same when asked twice.
+// Users' requests to a cluster. A stop always wins, and repeating it changes nothing.
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { selectWorkersToKeep } from './slot/slots.ts';
@@ -24,13 +24,13 @@ export function holdLaunches(state: ClusterState, why: Omit<Reason, 'atMs'> | nu
   addEvent(state, nowMs, why.code, `no more launches: ${why.text}`);
 }
 
-/** Who asks, and the sequence number of the reservation: of those of a kind, the newest counts. */
+/** The user who asks, and the sequence number of the reservation. Among requests of one kind, the newest number counts. */
 export interface Asked {
   by?: string;
   seq?: number;
 }
 
-/** True for one that a newer one has overtaken on its way. Notes the number otherwise. */
+/** True for a request that a newer one has overtaken; stores the number otherwise. */
 export function isOvertaken(state: ClusterState, kind: 'scale' | 'adapt', { seq }: Asked): boolean {
   if (seq === undefined) return false;
   if (seq < (state.asked?.[kind] ?? 0)) return true;
@@ -39,8 +39,8 @@ export function isOvertaken(state: ClusterState, kind: 'scale' | 'adapt', { seq 
 }
 
 /**
- * A person sets the number of instances, the head instance included, and so turns adaptive scaling off: it would undo the
- * request. Ignored once a stop was requested.
+ * A user sets the number of instances, the head instance included. This turns adaptive scaling off, which would undo the request. Ignored after a
+ * stop was requested.
  */
 export function scaleCluster(state: ClusterState, instances: number, nowMs: number, asked: Asked = {}): void {
   if (isOvertaken(state, 'scale', asked) || state.stopRequested !== null) return;
@@ -62,15 +62,15 @@ export function resizeCluster(state: ClusterState, instances: number, nowMs: num
 }
 
 /**
- * False when nothing changes. The caller notes afterwards whether the cluster is ready: fewer instances may exist already, and
- * a cluster that had all it wanted has started, whatever it wants next.
+ * Returns false when nothing changes. The caller then checks whether the cluster is ready: a smaller number of instances may exist already, and a
+ * cluster that had all its instances has started, whatever its next target.
  */
 function setTarget(state: ClusterState, instances: number): boolean {
   const target = Math.max(1, Math.floor(instances));
   const before = state.target;
   if (target === before) return false;
   if (target < before && state.dask !== null) selectWorkersToKeep(state, target);
-  // What adaptive scaling noted was about another number: its waiting begins again.
+  // Adaptive scaling's waiting times belong to the previous target, so they begin again.
   if (state.dask !== null) state.dask.fewer = [];
   state.target = target;
   return true;

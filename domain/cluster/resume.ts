@@ -1,21 +1,19 @@
-// What a run of a cluster's workflow takes over from the previous one: decisions that the state has as begun, whose activities ended
-// with that run.
+// Decisions that a new run of a cluster's workflow takes over: the previous run began them, and their activities ended with it.
 import { orderFor, type Decision } from './plan.ts';
 import type { ClusterState, EndingInstance } from './state.ts';
 
 /**
- * May be given up in flight and carried out again: a provider terminates what it has terminated already without complaint, and a
- * launch under the same token finds what it has launched. A cloud may refuse forever to terminate one instance, or to describe it,
- * and for long to say what became of a launch.
+ * True for a decision that may be abandoned in flight and repeated: a provider accepts a repeated termination, and a launch under the same token
+ * finds its earlier instances. A cloud may never terminate or describe one instance, and may leave the outcome of a launch unknown for long.
  */
 export const isRepeatable = ({ kind }: Decision): boolean => repeatable.includes(kind);
 
 const repeatable: Decision['kind'][] = ['terminate', 'inspect', 'launch'];
 
-/** Only asks: a cluster whose instances have all ended does not wait for its answer. */
+/** True for a decision without effect: a cluster whose instances have all ended does not wait for its answer. */
 export const isQuestion = ({ kind }: Decision): boolean => kind === 'inspect' || kind === 'hear';
 
-/** Launches of unknown outcome, whose request finds what it has launched already, and terminations. */
+/** Launches of unknown outcome, whose repeated request finds earlier instances, and terminations. */
 export function decisionsToResume(state: ClusterState, underWay: Iterable<Decision>): Decision[] {
   const seqs = new Set<number>();
   const ids = new Set<string>();
@@ -26,7 +24,7 @@ export function decisionsToResume(state: ClusterState, underWay: Iterable<Decisi
   return [...terminations(state, ids), ...launches(state, seqs)];
 }
 
-/** Inspections that have not answered when a run ends are begun by the next. Called when it continues as new. */
+/** Called before continue-as-new: the next run repeats inspections without an answer. */
 export function inspectAgain({ instances }: ClusterState): void {
   for (const instance of instances) {
     if (instance.state === 'ready' && instance.suspicion?.inspection === 'running')
@@ -35,7 +33,7 @@ export function inspectAgain({ instances }: ClusterState): void {
   }
 }
 
-/** Together only those that began to end together: a cloud that refuses to terminate one may refuse all of its request. */
+/** Groups only terminations that began together: a cloud that refuses to terminate one instance may refuse the whole request. */
 function terminations({ instances }: ClusterState, underWay: ReadonlySet<string>): Decision[] {
   const left = instances.filter(
     (instance): instance is EndingInstance => instance.state === 'stopping' && !underWay.has(instance.id),

@@ -1,5 +1,5 @@
-// The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
-// by the functions of this folder.
+// The state of one cluster: its requested, launched, registered, suspected and ended instances. Plain JSON, changed only by the functions of this
+// folder.
 import type { InstanceGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
 import type { Adaptive } from './dask/adaptive-settings.ts';
@@ -18,49 +18,49 @@ export type InstanceRole = 'head' | 'worker';
 
 export interface ClusterSettings {
   name: string;
-  /** The job this cluster works for, or null for a cluster of its own. They share the number. */
+  /** The job that this cluster works for, or null for a standalone cluster. A job and its cluster share one number. */
   job: number | null;
-  /** Instances wanted, the head instance included. */
+  /** Target number of instances, the head instance included. */
   instances: number;
   provider: string;
   /** Task queue of the provider's activities; `local/{host}` for the local provider. */
   providerQueue: string;
   instanceVcpus: number;
   registerTimeoutMs: number;
-  /** What a cloud is asked for; absent where there is no choice, as on this machine. */
+  /** The requested cloud machines; absent where there is no choice, as on a host. */
   machines?: MachineSettings | undefined;
-  /** Of a job that starts all at once: without one of its instances the cluster ends. */
+  /** Set for a job that starts all at once: the cluster ends if one of its instances is unavailable. */
   allOrNothing?: true | undefined;
   /** See cost-limit.ts. */
   maxCostMicros?: number | undefined;
-  /** Null for a job's cluster: its instances run tasks, not Dask. */
+  /** Null for a job's cluster, whose instances run tasks, not Dask. */
   dask: DaskSettings | null;
 }
 
-/** When the workflow, never a client, ends a Dask cluster. */
+/** Conditions under which the workflow, never a client, ends a Dask cluster. */
 export interface DaskSettings {
-  /** Nothing computed for this long. */
+  /** No computation for this long. */
   idleTimeoutMs: number;
   /** No client connected for this long; null until it is requested. */
   noClientTimeoutMs: number | null;
-  /** Not one worker started within this long. */
+  /** No worker started within this long. */
   startTimeoutMs: number;
   maxLifetimeMs: number | null;
   /** Time for running tasks to finish and data to move before a worker is closed. */
   drainTimeoutMs: number;
-  /** Agents speak to the API this often; after three times as long without a word the provider is asked. */
+  /** Interval of the agents' reports to the API; after three missed ones the provider is asked. */
   aliveEveryMs: number;
-  /** The scheduler runs and has not answered its agent for this long. */
+  /** The scheduler's process runs, but has not answered its agent for this long. */
   unresponsiveTimeoutMs: number;
   privateToCreator: boolean;
   /** Adaptive scaling from the start; null for a fixed number of workers. */
   adaptive: Adaptive | null;
-  /** Vault keys of what its agents run and of its certificate authority; both are deleted when it ends. */
+  /** Vault keys of the agents' sealed bundle and of the cluster's certificate authority; both are deleted when the cluster ends. */
   bundleRef: string;
   caRef: string;
 }
 
-/** One live or launching instance. A slot is claimed by at most one at a time; `generation` counts its tries. */
+/** One live or launching instance. At most one at a time holds a slot; `generation` counts the slot's instances. */
 export type ClusterInstance = StartingInstance | ReadyInstance | EndingInstance;
 
 interface InstanceOfSlot {
@@ -74,7 +74,7 @@ interface InstanceOfSlot {
   zone: string;
   market: Market;
   price: InstancePrice;
-  /** When it reached what has no time of its own elsewhere. */
+  /** Times of the stages that no other field holds. */
   stages: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
 }
 
@@ -82,7 +82,7 @@ interface InstanceOfSlot {
 export interface StartingInstance extends InstanceOfSlot {
   state: 'starting';
   agent: null;
-  /** Null until its provider is asked about it. */
+  /** Null until the provider was asked about it. */
   lateness: Lateness | null;
 }
 
@@ -90,35 +90,35 @@ export interface StartingInstance extends InstanceOfSlot {
 export interface ReadyInstance extends InstanceOfSlot {
   state: 'ready';
   agent: RegisteredAgent;
-  /** The last sign of life that the workflow knows: a report, or what the API said when it was asked. */
+  /** When the workflow last heard the instance: by a report, or by the API's answer to an inspection. */
   heardAtMs: number;
   suspicion: Suspicion | null;
 }
 
-/** `error`: lost. `stopping`: it is being terminated, lost or not. */
+/** `error`: lost. `stopping`: its termination is under way, lost or not. */
 export interface EndingInstance extends InstanceOfSlot {
   state: 'error' | 'stopping';
-  /** Null when it never registered. */
+  /** Null when its agent never registered. */
   agent: RegisteredAgent | null;
   reason: Reason;
 }
 
-/** What an agent has said of its instance. */
+/** The agent's information about its instance. */
 export interface RegisteredAgent {
   registeredAtMs: number;
-  /** First use wins: another process with the same launch token is refused. */
+  /** The first process wins: another process with the same launch token is refused. */
   bootId: string;
   address: string;
-  /** For clients outside; null where it has none. */
+  /** For clients outside; null where there is none. */
   publicAddress: string | null;
   hostname: string | null;
-  /** Its Dask process, once the agent has spoken of one. */
+  /** Its Dask process; null until the agent has reported one. */
   process: DaskProcess | null;
-  /** It is being emptied before it is terminated. */
+  /** Set while it is drained before its termination. */
   drain: Drain | null;
-  /** The cloud has said that it interrupts the instance then; null for all others. A worker then claims its slot no more. */
+  /** The announced time of the instance's interruption, or null. An interrupted worker no longer holds its slot. */
   terminatesAtMs: number | null;
-  /** Absent until it has reported some. */
+  /** Absent until the agent has reported GPUs. */
   gpus?: InstanceGpus;
 }
 
@@ -127,7 +127,7 @@ export interface DaskProcess {
   state: ProcessState;
   /** The worker's name in Dask, or `scheduler`. */
   name: string;
-  /** What it is doing, e.g. `environment`, `certificate`, `dask`. */
+  /** Its current stage, e.g. `environment`, `certificate`, `dask`. */
   stage: string;
   /** Comm address, e.g. `tls://10.0.0.4:8786`, once started. */
   address: string | null;
@@ -142,7 +142,7 @@ export interface Drain {
   /** The worker's name in Dask. */
   worker: string;
   deadlineMs: number;
-  /** Asked for by adaptive scaling: then an instance whose data cannot move stays. */
+  /** Requested by adaptive scaling: an instance whose data cannot move then stays. */
   adaptive: boolean;
   outcome: DrainOutcome | null;
 }
@@ -151,42 +151,42 @@ export interface DaskState {
   schedulerAddress: string | null;
   report: SchedulerReport | null;
   reportedAtMs: number | null;
-  /** On the workflow's clock. */
+  /** By the workflow's clock. */
   idleSinceMs: number | null;
-  /** The event of having done nothing for long is noted (domain/cluster/idle-warning.ts). */
+  /** The idle warning was recorded (domain/cluster/idle-warning.ts). */
   idleWarned?: true;
   noClientSinceMs: number | null;
   startedOnce: boolean;
-  /** When the head's agent last spoke, and when it last did so after a silence; absent until it has spoken. */
+  /** When the head's agent last reported, and when it last did so after a silence; absent until its first report. */
   heard?: { lastMs: number; againMs?: number };
-  /** The API is asked when it last heard the head's agent: at the next moment, unless that is under way. */
+  /** The workflow asks the API when it last heard the head's agent: at `nextMs`, unless a request is under way. */
   headAsked?: { nextMs: number; underWay: boolean };
-  /** Since when the scheduler does not answer its agent, and when that was last said; absent while it does. */
+  /** Since when the scheduler has not answered its agent, and when the agent last reported it; absent while it answers. */
   unresponsive?: { sinceMs: number; saidAtMs: number };
   adaptive: Adaptive | null;
-  /** Since when so many workers have been enough for adaptive scaling; the most workers, and the longest time, first. */
+  /** Since when so many workers have sufficed for adaptive scaling; the highest number, with the longest time, first. */
   fewer: { workers: number; sinceMs: number }[];
   nextDrainId: number;
-  /** Grows with every change of the orders for agents. */
+  /** Grows with every change of the agents' orders. */
   ordersVersion: number;
 }
 
-/** An instance that was not heard from. */
+/** A silent instance. */
 export interface Suspicion {
-  /** The last sign of life that is known. */
+  /** When the instance was last heard. */
   sinceMs: number;
-  /** When the suspicion began: a later sign of life ends it. */
+  /** When the suspicion began; a later report of the agent ends it. */
   raisedAtMs: number;
-  /** Inspections in a row that found it existing but silent while our own link worked. */
+  /** Consecutive inspections that found it existing and silent while the API was reachable. */
   silent: number;
-  /** Inspections in a row in which its provider did not know it. */
+  /** Consecutive inspections in which its provider did not know it. */
   missing: number;
   inspection: 'wanted' | 'running' | 'done';
-  /** When it was inspected last. */
+  /** When it was last inspected. */
   inspectedAtMs: number;
 }
 
-/** Intent, written before the call: which slots this launch fills. It is carried out until its outcome is known, also by the next run. */
+/** The intent of a launch and its slots, written before the call. It is repeated, also by the next run, until its outcome is known. */
 export interface Launch {
   seq: number;
   slots: number[];
@@ -198,7 +198,7 @@ export interface LaunchFailure {
   offer: string;
   zone: string;
   market: 'on-demand' | 'spot';
-  /** The provider's own code. */
+  /** The provider's error code. */
   code: string;
   scope: FailureScope;
   /** A sentence for people. */
@@ -206,7 +206,7 @@ export interface LaunchFailure {
   count: number;
 }
 
-/** How far a failure reaches; the plan acts on this alone. */
+/** The scope of a failure, on which alone the plan acts. */
 export type FailureScope =
   | 'offer'
   | 'zone'
@@ -217,28 +217,28 @@ export type FailureScope =
   | 'request'
   | 'throttle'
   | 'cloud'
-  /** Of unknown cause: tried again, but only so often. */
+  /** Unknown cause: retried a limited number of times. */
   | 'unknown';
 
 export type SlotHistory = OpenSlot | GivenUpSlot;
 
 export interface OpenSlot {
   givenUp: null;
-  /** Instances this slot has had, and those lost or never registered in short succession. */
+  /** `generations`: instances of this slot so far. `failures`: those lost or never registered in short succession. */
   generations: number;
   failures: number;
   lastFailureMs: number;
-  /** In a row never registered. */
+  /** Consecutive instances that never registered. */
   unregistered: number;
 }
 
-/** No more instance for this slot, with the last reason. */
+/** A slot without further instances, with the last reason. */
 export interface GivenUpSlot {
   givenUp: Reason;
   generations: number;
 }
 
-/** `isOrderly`: stopped, released or interrupted; nothing that ran there can be the reason. */
+/** `isOrderly`: stopped, released or interrupted, so the instance's tasks cannot be the cause. */
 export interface LostInstance {
   instance: string;
   code: string;
@@ -259,36 +259,36 @@ export interface ClusterState {
   nextLaunchSeq: number;
   launches: Launch[];
   launchBackoff: { untilMs: number; delayMs: number } | null;
-  /** Launches in a row that gave nothing for a reason that is not understood; 0 when the last one was understood. */
+  /** Consecutive launches without an instance for an unknown reason; 0 after any other outcome. */
   unknownLaunches: number;
   unavailable: UnavailableOffer[];
   waiting: CapacityWait | null;
-  /** When the last wait ended; null when there was none. */
+  /** When the last wait for capacity ended, or null. */
   waitedUntilMs: number | null;
   slots: Record<string, SlotHistory>;
-  /** Absent unless instances never registered, and none has since: launches from then on, and how many of their instances failed so. */
+  /** Present while instances never register: the first canary launch, and how many canaries have failed. */
   canary?: { fromSeq: number; failed: number };
   instances: ClusterInstance[];
-  /** Grouped failures, newest reason kept: code -> count and text. */
+  /** Failures grouped by code, with the count and the newest text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
-  /** Lost instances of which the job has yet to be notified. */
+  /** Lost instances that were not yet reported to the job. */
   lostToReport: LostInstance[];
-  /** The job has been notified that its cluster ends without it. */
+  /** The job was notified that its cluster ends. */
   jobNotified: boolean;
   alarm: Reason | null;
-  /** `by`: the user who asked for it, when one did. */
+  /** `by`: the user who requested it, if any. */
   events: { atMs: number; code: string; text: string; by?: string }[];
-  /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
+  /** Numbers of the newest requests of each kind; absent until the first numbered one. */
   asked?: { scale?: number; adapt?: number };
-  /** The usage that was last written to its reservation; absent until it was asked for another size. */
+  /** The usage last written to its reservation; absent until the first request for another size. */
   usageNoted?: Usage;
   projection: Projection;
-  /** See domain/cost/ledger.ts; `endedMicros`: what ended instances have cost. */
+  /** See domain/cost/ledger.ts. `endedMicros`: the cost of ended instances. */
   costs: CostInterval[];
   endedMicros?: number;
   history: History;
   costWarned?: true;
-  /** Why a budget forbids launches; absent when none does. */
+  /** Why a budget forbids launches, if one does. */
   hold?: Reason;
   terminated: number;
   launched: number;

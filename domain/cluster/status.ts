@@ -1,4 +1,4 @@
-// What people see of a cluster, derived from its state and nothing else.
+// The visible status of a cluster, derived from its state alone.
 import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
@@ -8,7 +8,7 @@ import { stagesText } from './instance/stages.ts';
 import type { ClusterInstance, ClusterState } from './state.ts';
 import type { ClusterStatus } from './statuses.ts';
 
-/** The one word for a cluster, worked out in order of priority. */
+/** The cluster's status, derived in order of priority. */
 export function clusterStatus(state: ClusterState): ClusterStatus {
   if (state.endedAtMs !== null) return failed(state.stopRequested) ? 'error' : 'stopped';
   if (state.stopRequested !== null) return 'stopping';
@@ -18,11 +18,11 @@ export function clusterStatus(state: ClusterState): ClusterStatus {
   return state.readyAtMs === null ? 'starting' : 'scaling';
 }
 
-/** Why it is so; null while there is nothing to say. */
+/** The reason for the status, or null. */
 export const clusterReason = ({ stopRequested, alarm, hold }: ClusterState): Reason | null =>
   stopRequested ?? alarm ?? hold ?? null;
 
-/** What lists show; see domain/projection.ts. Running keys of Dask change all the time, and are read live. */
+/** The status and figures in lists; see domain/projection.ts. Running keys of Dask change constantly and are read live. */
 export function shownCluster(state: ClusterState): Shown {
   const { target, launched, terminated, waiting, stopRequested, alarm, dask } = state;
   const counts: Record<string, number> = {};
@@ -40,13 +40,13 @@ export function shownCluster(state: ClusterState): Shown {
   };
 }
 
-/** What is paid for and does nothing: people are notified of it with the view that says so. */
+/** Paid but unused resources. The view that contains them causes the notification. */
 const unused = (state: ClusterState): string[] => [
   ...((clusterGpus(state)?.idle ?? 0) > 0 ? ['idle GPUs'] : []),
   ...(state.dask?.idleWarned === true ? ['idle for long'] : []),
 ];
 
-/** Every slot has its instance ready, or was given up. Slots beyond the target, from before a scale-down, do not count. */
+/** True when every slot below the target has a ready instance or was given up. Slots beyond the target, from before a scale-down, do not count. */
 export function isSettled(state: ClusterState): boolean {
   const ready = new Set(state.instances.flatMap((instance) => (isReady(state, instance) ? [instance.slot] : [])));
   for (let slot = 0; slot < state.target; slot += 1) {
@@ -55,19 +55,19 @@ export function isSettled(state: ClusterState): boolean {
   return true;
 }
 
-/** One of the instances that a cluster cannot do without was given up before all were there. */
+/** True when a cluster that needs all its instances gave one up before it was ready. */
 export function isIncomplete({ settings, readyAtMs, slots, target }: ClusterState): boolean {
   if (settings.allOrNothing !== true || readyAtMs !== null) return false;
   return Object.entries(slots).some(([slot, { givenUp }]) => Number(slot) < target && givenUp !== null);
 }
 
-/** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
+/** For Dask, the instance's scheduler or worker must also have started and not be leaving. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
   if (instance.state !== 'ready' || instance.agent.drain !== null || hasReleasedSlot(instance)) return false;
   return state.dask === null || instance.agent.process?.state === 'started';
 }
 
-/** Notes the moment at which the cluster was ready for the first time, and that a Dask cluster has had its first worker, if any. */
+/** Notes when the cluster was first ready, and that a Dask cluster has had its first worker, if it has workers. */
 export function noteReady(state: ClusterState, nowMs: number): void {
   const ready = state.instances.filter((instance) => isReady(state, instance));
   const hasAll = ready.some((instance) => instance.role === 'worker') || (state.target === 1 && ready.length > 0);
@@ -77,7 +77,7 @@ export function noteReady(state: ClusterState, nowMs: number): void {
   addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready${stagesText(ready)}`);
 }
 
-/** What went wrong with its instances so far, for the end of a sentence; the most frequent first. */
+/** Describes the failures of its instances so far, most frequent first, for the end of a sentence. */
 export function groupedFailures(state: ClusterState): string {
   const groups = Object.entries(state.failures)
     .toSorted(([, a], [, b]) => b.count - a.count)
@@ -86,7 +86,7 @@ export function groupedFailures(state: ClusterState): string {
   return groups.length === 0 ? '' : `; ${groups.join('; ')}`;
 }
 
-/** Each has a sentence of its cloud's in it. */
+/** Each group contains a sentence from the cloud. */
 const maxGroupsShown = 5;
 
 const failures = new Set([
@@ -101,7 +101,7 @@ function failed(reason: Reason | null): boolean {
   return reason !== null && failures.has(reason.code);
 }
 
-/** Where the head instance can be reached, once it has registered. */
+/** The head instance's address, once it has registered. */
 export function headAddress(state: ClusterState): string | null {
   const head = state.instances.find((instance) => instance.slot === 0 && instance.state === 'ready');
   return head?.agent?.address ?? null;

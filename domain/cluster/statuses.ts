@@ -4,7 +4,7 @@ export type ClusterStatus = 'waiting' | 'pending' | 'starting' | 'scaling' | 're
 export type InstanceState = 'starting' | 'ready' | 'stopping' | 'error';
 export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';
 
-/** How an instance comes up, in order. */
+/** The stages of an instance's start, in order. */
 export const stageNames = ['requested', 'launched', 'running', 'agent', 'environment', 'dask'] as const;
 export type StageName = (typeof stageNames)[number];
 

@@ -1,6 +1,6 @@
-// What a cluster writes to its quota reservation.
+// The usage that a cluster writes to its quota reservation.
 
-/** With the newest requests that the cluster knows: usage that knows only older ones does not count. */
+/** Contains the numbers of the newest requests that the cluster has applied; usage with older numbers does not count. */
 export interface Usage {
   number: number;
   instances: number;

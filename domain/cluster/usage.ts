@@ -1,17 +1,17 @@
-// What a cluster uses of its quota reservation: the instances that it wants, and those beyond that have not ended yet. The
-// reservation shrinks as instances end, and not when a smaller number was requested.
+// A cluster's usage of its quota reservation: the target number of instances, and instances beyond it that have not ended. The reservation shrinks as
+// instances end, not when a smaller number is requested.
 import type { ClusterState } from './state.ts';
 import type { Usage } from './usage-note.ts';
 
-/** Slots of the target, and instances beyond it that exist or are being launched. */
+/** Counts the slots of the target, and instances beyond it that exist or are being launched. */
 export function usageOf({ target, instances, launches }: ClusterState): number {
   const beyond = [...instances.map(({ slot }) => slot), ...launches.flatMap(({ slots }) => slots)];
   return target + beyond.filter((slot) => slot >= target).length;
 }
 
 /**
- * What the reservation does not know yet, or null. Growth is known: it was reserved before the cluster was signalled. A cluster
- * that was never asked for another size uses what it was admitted with, and one that ends releases everything at once.
+ * Returns the usage that the reservation does not contain yet, or null. Growth was reserved before the cluster was signalled. A cluster that was
+ * never resized uses its admitted size, and one that ends releases everything at once.
  */
 export function usageToNote(state: ClusterState): Usage | null {
   const { asked, usageNoted: noted, stopRequested, number } = state;

@@ -1,4 +1,4 @@
-// Why a cluster runs or waits, is not bigger, and has stopped: from its view, pure.
+// Explains why a cluster runs or waits, is not bigger, or has stopped. Pure, from its view.
 import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
 import { plural, spellDuration } from '../units.ts';
@@ -15,7 +15,7 @@ interface Event {
   by?: string | undefined;
 }
 
-/** The parts of a cluster's view that this file reads, by structure. */
+/** The fields of a cluster's view that this file uses, by structure. */
 export interface ClusterFacts {
   status: ClusterStatus;
   reason: Reason | null;
@@ -43,7 +43,7 @@ export interface DaskFacts {
   workersErrored: number;
 }
 
-/** `idleTimeoutMs`: null where it is not known. */
+/** `idleTimeoutMs`: null when unknown. */
 export function explainCluster(cluster: ClusterFacts, idleTimeoutMs: number | null): WhySentence[] {
   if (ends.has(cluster.status)) return [explainEnd('cluster', cluster), ...explainFailuresBeforeEnd(cluster)];
   return [
@@ -58,7 +58,7 @@ export function explainCluster(cluster: ClusterFacts, idleTimeoutMs: number | nu
 
 const ends: ReadonlySet<ClusterStatus> = new Set(['stopping', 'stopped', 'error']);
 
-/** Why a cluster or job stops or has stopped, and who asked for it. */
+/** Explains why a cluster or job stops or has stopped, and who requested it. */
 export function explainEnd(
   noun: 'cluster' | 'job',
   { status, reason, endedAtMs }: { status: string; reason: Reason | null; endedAtMs: number | null },
@@ -72,7 +72,7 @@ export function explainEnd(
   return { about: 'end', text: `The ${noun} ${how}: ${clause(text)}.${who}`, facts };
 }
 
-/** Of one that is open: what its start waits for, or an alarm. */
+/** For an open cluster or job: what its start waits for, or an alarm. */
 export const explainReason = (reason: Reason | null): WhySentence[] =>
   reason === null ? [] : [{ about: 'state', text: `${clause(reason.text)}.`, facts: [eventFact(reason)] }];
 
@@ -139,7 +139,7 @@ function daskFacts({ report, reportedAtMs, idleSinceMs }: DaskFacts) {
   ];
 }
 
-/** Instances that the cloud cannot give now. */
+/** Explains unavailable capacity. */
 export function explainCapacity(waiting: ClusterFacts['waiting']): WhySentence[] {
   if (waiting === null) return [];
   const { sinceMs, nextTryMs, untilMs, missing } = waiting;
@@ -182,7 +182,7 @@ function explainAdaptive({ report, reportedAtMs, workersWanted }: DaskFacts, ada
   return { about, text, facts: all };
 }
 
-/** GPUs that cost money and do nothing. */
+/** Explains GPUs that cost money and are idle. */
 export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
   if (gpus === null || gpus === undefined || gpus.idle === 0) return [];
   const { total, idle, sinceMs } = gpus;
@@ -191,13 +191,13 @@ export function explainGpus(gpus: ClusterFacts['gpus']): WhySentence[] {
   return [{ about: 'instanceType', text, facts: [fact('GPUs', total), fact('idle GPUs', idle, sinceMs)] }];
 }
 
-/** That a user stopped a cluster whose instances failed is rarely the whole reason. */
+/** When a user stopped a cluster whose instances failed, the failures are usually part of the reason. */
 function explainFailuresBeforeEnd({ reason, failures }: ClusterFacts): WhySentence[] {
   const isNamed = failures.some(({ text }) => reason?.text.includes(text));
   return isNamed ? [] : explainFailedInstances(failures);
 }
 
-/** Workers that were given up, and what their instances ended with. */
+/** Explains workers that were given up and the failures of their instances. */
 function explainFailures({ failures, dask }: ClusterFacts): WhySentence[] {
   const workers = dask === null || dask.workersErrored === 0 ? '' : `${plural(dask.workersErrored, 'worker')} failed. `;
   return explainFailedInstances(failures).map((sentence) => ({ ...sentence, text: `${workers}${sentence.text}` }));

@@ -1,4 +1,4 @@
-// What an instance has cost within a period of time, as clouds bill: by the second, a minute at least.
+// The cost of an instance within a period, billed as clouds do: by the second, at least a minute.
 import { hourlyMicros, type CostInterval } from './interval.ts';
 
 /**
@@ -14,11 +14,11 @@ export interface Period {
 
 export interface Amount {
   micros: number;
-  /** Without the minimum. */
+  /** Without the minimum of a minute. */
   seconds: number;
 }
 
-/** Parts of an interval in adjoining periods add up to the whole: each is a difference of two running totals. */
+/** Parts of an interval in adjoining periods add up to the whole, because each is the difference of two running totals. */
 export function amountIn(interval: CostInterval, { fromMs, untilMs }: Period): Amount {
   const end = Math.min(interval.toMs ?? untilMs, untilMs);
   const start = Math.max(interval.fromMs, fromMs);
@@ -29,11 +29,11 @@ export function amountIn(interval: CostInterval, { fromMs, untilMs }: Period): A
   return { micros: upTo.micros - before.micros, seconds: upTo.seconds - before.seconds };
 }
 
-/** Everything together so far. */
+/** The total cost so far. */
 export const totalCost = (intervals: readonly CostInterval[], nowMs: number): number =>
   intervals.reduce((sum, each) => sum + amountIn(each, { fromMs: 0, untilMs: nowMs }).micros, 0);
 
-/** Per hour, of the instances that exist now. */
+/** Hourly cost of the existing instances. */
 export const microsPerHour = (intervals: readonly CostInterval[]): number =>
   intervals.reduce((sum, interval) => sum + (interval.toMs === null ? hourlyMicros(interval) : 0), 0);
 

@@ -1,12 +1,12 @@
-// What a cloud has billed, beside what the ledger says: by cluster, in the period of the bill.
+// Compares a cloud's bill with the ledger: by cluster, in the period of the bill.
 import { amountIn, type Period } from './amount.ts';
 import type { CostInterval } from './interval.ts';
 
-/** One line of a bill that carries the tag of a cluster. */
+/** One line of a bill with a cluster's tag. */
 export interface BillLine extends Period {
   cluster: number;
   what: 'instances' | 'disks' | 'addresses' | 'other';
-  /** Millionths of a dollar; fractions of them too, because lines are small and many. */
+  /** Millionths of a dollar, with fractions, because lines are small and many. */
   micros: number;
 }
 
@@ -14,7 +14,7 @@ export interface BillComparison {
   cluster: number;
   ledger: { instances: number; disks: number; addresses: number };
   billed: { instances: number; disks: number; addresses: number; other: number };
-  /** Billed, less the ledger. */
+  /** The billed amount minus the ledger's. */
   difference: number;
 }
 
@@ -25,7 +25,7 @@ export interface ComparedBill {
   total: Omit<BillComparison, 'cluster'>;
 }
 
-/** Adds lines up by cluster as they come, so that a long bill is never in memory at once. */
+/** Adds up the lines by cluster as they arrive, so a long bill is never in memory at once. */
 export function createBill(): { add: (line: BillLine) => void; compare: (ledger: LedgerByCluster) => ComparedBill } {
   const billed = new Map<number, BillComparison['billed']>();
   let period: Period | null = null;

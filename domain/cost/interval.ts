@@ -4,11 +4,11 @@ import type { Market } from '../offers/offer.ts';
 /** Millionths of a US dollar: sums of them are exact in a double up to nine billion dollars. */
 export interface InstancePrice {
   microsPerHour: number;
-  /** Of the disks that are attached at launch. */
+  /** For the disks that are attached at launch. */
   diskMicrosPerHour: number;
-  /** Of its public IPv4 address; 0 without one. */
+  /** For its public IPv4 address; 0 without one. */
   addressMicrosPerHour: number;
-  /** Where the price comes from, for people, e.g. `list price of us-east-1 as of 2026-11-01`. */
+  /** Source of the price, in words, e.g. `list price of us-east-1 as of 2026-11-01`. */
   source: string;
 }
 
@@ -25,13 +25,13 @@ export interface CostInterval extends InstancePrice {
   tags?: Readonly<Record<string, string>>;
 }
 
-/** Of each instance, in GiB. */
+/** Disk size of each instance, in GiB. */
 export interface DiskSizes {
   head: number;
   worker: number;
 }
 
-/** What a cloud says of an instance that has ended, or is ending: its own times, by which it bills. */
+/** The cloud's own times of an instance that has ended or is ending; the cloud bills by them. */
 export interface Lifetime {
   id: string;
   role: 'head' | 'worker';
@@ -40,20 +40,20 @@ export interface Lifetime {
   market: Market;
   price: InstancePrice;
   launchedAtMs: number;
-  /** Null where the cloud names no time, as EC2 of a spot instance that it took back. */
+  /** Null where the cloud reports no time, as EC2 for an interrupted spot instance. */
   endedAtMs: number | null;
 }
 
-/** A provider that names no price: the instance counts as free, and its source says that the price is unknown. */
+/** For a provider without prices: the instance counts as free, and the source states that the price is unknown. */
 export const unknownPrice: InstancePrice = {
   ...{ microsPerHour: 0, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'price unknown' },
 };
 
-/** Of an instance with its disks and its address. */
+/** Cost of an instance with its disks and its address. */
 export const hourlyMicros = (price: Omit<InstancePrice, 'source'>): number =>
   price.microsPerHour + price.diskMicrosPerHour + price.addressMicrosPerHour;
 
-/** US dollars an hour as a price; rounded to a millionth. */
+/** Converts US dollars per hour to a price, rounded to a millionth. */
 export const microsOf = (dollars: number): number => Math.round(dollars * 1e6);
 
 export const dollarsOf = (micros: number): number => micros / 1e6;

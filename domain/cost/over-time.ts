@@ -1,4 +1,4 @@
-// What one job or cluster had cost at times between its first instance and now, or its last instance's end.
+// The cost of one job or cluster over time, from its first instance to now or to the end of its last instance.
 import { totalCost } from './amount.ts';
 import type { CostInterval } from './interval.ts';
 
@@ -8,11 +8,11 @@ export interface CostAt {
   micros: number;
 }
 
-/** At equal distances, the first and the last moment included; empty without an instance. */
+/** Points at equal distances, including both ends; empty without an instance. */
 export function costOverTime(intervals: readonly CostInterval[], nowMs: number, points: number): CostAt[] {
   if (intervals.length === 0) return [];
   const fromMs = Math.min(...intervals.map((each) => each.fromMs));
-  // The minimum of a minute is billed for an instance that ends earlier.
+  // An instance that ends earlier is billed for one minute.
   const untilMs = Math.max(fromMs + 60_000, ...intervals.map(({ toMs }) => toMs ?? nowMs));
   return Array.from({ length: points }, (_, at) => {
     const atMs = Math.round(fromMs + ((untilMs - fromMs) * at) / (points - 1));

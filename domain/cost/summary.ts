@@ -1,11 +1,11 @@
-// The ledger by user, tag, job, cluster, day or instance type.
+// Sums the ledger by user, tag, job, cluster, day or instance type.
 import { amountIn, type Amount, type Period } from './amount.ts';
 import { hourlyMicros, type CostInterval } from './interval.ts';
 
 export const costGroupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
 export type CostGrouping = (typeof costGroupings)[number];
 
-/** An entry with whose it is. A job and the cluster of its instances share the number. */
+/** A ledger entry with its owner. A job and the cluster of its instances share one number. */
 export interface CostEntry extends CostInterval {
   cluster: number;
   job: number | null;
@@ -14,15 +14,15 @@ export interface CostEntry extends CostInterval {
 }
 
 export interface CostLine {
-  /** A user, `key=value` of a tag, a number, a day (UTC) or a type. An instance with several tags is in several lines. */
+  /** A user, `key=value` of a tag, a number, a day (UTC) or a type. An instance with several tags is counted in several lines. */
   key: string;
-  /** Of a job or cluster: its name. */
+  /** The name of the job or cluster. */
   name: string | null;
   micros: number;
   instanceSeconds: number;
-  /** Different ones. */
+  /** Number of distinct instances. */
   instances: number;
-  /** Per hour, of those that exist now. */
+  /** Hourly cost of the existing instances. */
   microsPerHour: number;
 }
 
@@ -30,12 +30,12 @@ const dayMs = 86_400_000;
 
 export interface Summary {
   add(entry: CostEntry): void;
-  /** Days in order; all else with the most expensive first. */
+  /** Days in order; all other groups by cost, most expensive first. */
   lines(): CostLine[];
   total(): CostLine;
 }
 
-/** @param period From when, and until now; both in milliseconds. */
+/** @param period From `sinceMs` until now; both in milliseconds. */
 export function createSummary(by: CostGrouping, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Summary {
   const groups = new Map<string, CostLine>();
   const total = emptyLine('total', null);

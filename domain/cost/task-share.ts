@@ -1,15 +1,15 @@
-// The part of an instance's cost in which it ran one task. An instance runs one task at a time, so that the shares of its tasks,
-// which never overlap, add up to no more than the instance has cost: starts, pauses and earlier attempts belong to no task.
+// The share of an instance's cost during which it ran one task. An instance runs one task at a time, so the shares of its tasks never overlap and add
+// up to at most the instance's cost: starts, pauses and earlier attempts belong to no task.
 import { hourlyMicros, type CostInterval } from './interval.ts';
 
 export interface TaskTime {
-  /** As its agent or the job's workflow noted it; clocks may differ from the cloud's. */
+  /** Noted by its agent or the job's workflow, whose clocks may differ from the cloud's. */
   startedAtMs: number;
-  /** Null while it runs. */
+  /** Null while the task runs. */
   endedAtMs: number | null;
 }
 
-/** In millionths of a dollar, rounded down. Only time in which the instance existed counts. */
+/** In millionths of a dollar, rounded down. Counts only time in which the instance existed. */
 export function taskMicros(interval: CostInterval, { startedAtMs, endedAtMs }: TaskTime, nowMs: number): number {
   const fromMs = Math.max(startedAtMs, interval.fromMs);
   const toMs = Math.min(endedAtMs ?? nowMs, interval.toMs ?? nowMs);

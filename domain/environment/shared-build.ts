@@ -1,5 +1,5 @@
-// Environments that one instance builds and others fetch: who builds, who waits, and which archive counts. The builder holds a
-// lease, which ends by itself when it dies. The lease only saves work: if two build all the same, the first complete archive counts.
+// Environments that one instance builds and others download: decides who builds, who waits, and which archive counts. The builder holds a lease,
+// which expires when the builder dies. The lease only saves work: if two instances build anyway, the first complete archive counts.
 import type { BuildStage } from './build-stages.ts';
 import {
   buildLeaseMs,
@@ -14,7 +14,7 @@ import {
 export interface Builder {
   instance: string;
   cluster: number;
-  /** Of the cluster. */
+  /** The user of the cluster. */
   user: string;
 }
 
@@ -23,18 +23,18 @@ export interface Archive {
   sha256: string;
   bytes: number;
   unpackedBytes: number;
-  /** How long the build took, without packing and sending. */
+  /** Duration of the build, without packing and uploading. */
   buildMs: number;
   storedAtMs: number;
 }
 
 /** One environment on one platform in one workspace. `claim` counts the instances that were asked to build it. */
 export type SharedBuild = { claim: number; builder: Builder; claimedAtMs: number; usedAtMs: number } &
-  /** `stage` is absent until the builder has said it. */
+  /** `stage` is absent until the builder has reported it. */
   (
     | { state: 'building'; leaseUntilMs: number; stage?: BuildStage }
     | { state: 'stored'; archive: Archive; isPinned: boolean }
-    /** Each instance builds by itself until then. */
+    /** Until then each instance builds its own. */
     | { state: 'unshared'; why: UnsharedReason; untilMs: number }
   );
 
@@ -47,12 +47,12 @@ export type BuildAnswer =
   | { do: 'alone'; why: UnsharedReason };
 
 export interface Decision {
-  /** The record as it is from now on; null when it stays as it is. */
+  /** The new record; null when it is unchanged. */
   next: SharedBuild | null;
   answer: BuildAnswer;
 }
 
-/** `damaged`: the SHA-256 of an archive that the instance has fetched and could not use. */
+/** `damaged`: the SHA-256 of an archive that the instance downloaded and could not use. */
 export function decideBuild(
   known: SharedBuild | null,
   { builder, damaged, nowMs }: { builder: Builder; damaged: string | null; nowMs: number },
@@ -76,7 +76,7 @@ export function decideBuild(
       };
     }
     case 'building': {
-      // Its answer was lost, or its agent was started again.
+      // The builder's answer was lost, or its agent restarted.
       if (isItself || nowMs >= known.leaseUntilMs) return build();
       const retryAfterMs = Math.round(
         Math.min(maxWaitPauseMs, Math.max(minWaitPauseMs, (nowMs - known.claimedAtMs) / 8)),
@@ -91,7 +91,7 @@ export function decideBuild(
   }
 }
 
-/** The builder is at work. Null: another one has been asked to build, or an archive is stored. */
+/** Renews the builder's lease. Returns null when another instance was asked to build, or an archive is stored. */
 export function renewBuild(
   known: SharedBuild,
   { claim, stage, nowMs }: { claim: number; stage: BuildStage | null; nowMs: number },
@@ -100,7 +100,7 @@ export function renewBuild(
   return { ...known, leaseUntilMs: nowMs + buildLeaseMs, ...(stage === null ? {} : { stage }) };
 }
 
-/** The builder will not store an archive. Null: that does not matter any more. */
+/** Notes that the builder will not store an archive. Returns null when that no longer matters. */
 export function giveUpBuild(
   known: SharedBuild,
   { claim, why, nowMs }: { claim: number; why: UnsharedReason; nowMs: number },
@@ -112,8 +112,8 @@ export function giveUpBuild(
 }
 
 /**
- * An instance that was asked to build has an archive. The first complete one counts, also of a builder whose lease has ended
- * meanwhile. `ours`: this archive is the stored one, or may be sent and recorded.
+ * Decides whether an instance that was asked to build may store its archive. The first complete archive counts, also that of a builder whose lease
+ * has expired. `ours`: this archive is the stored one, or may be uploaded and recorded.
  */
 export function mayStore(known: SharedBuild | null, claim: number, sha256: string): 'ours' | 'other' | 'unknown' {
   if (known === null || claim < 1 || claim > known.claim) return 'unknown';
@@ -121,7 +121,7 @@ export function mayStore(known: SharedBuild | null, claim: number, sha256: strin
   return known.archive.sha256 === sha256 ? 'ours' : 'other';
 }
 
-/** Records an archive of which all bytes are in the object store. Null: it is recorded already, or another one is. */
+/** Records an archive whose bytes are all in the object store. Returns null when this or another archive is already recorded. */
 export function storeArchive(
   known: SharedBuild,
   item: { claim: number; builder: Builder; archive: Archive; isPinned: boolean },

@@ -1,14 +1,14 @@
-// Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
-// unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
+// Leases that an agent holds before their turn, so short tasks need no exchange each. A lease whose command never began returns without harm. A task
+// that may have begun when its instance was lost is retried alone; only a loss of such an attempt counts.
 import { leasesOf } from './leases.ts';
 import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
 import { countWaiting, endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 
 /**
- * How many leases an instance may hold now, the running one included: half of its share of what waits, so that no
- * instance hoards tasks near the end, and no more over all instances than the state can carry. One while the next task must run alone:
- * an agent that asks for more beside it would get nothing.
+ * Returns how many leases an instance may hold now, the running one included: half of its share of the waiting tasks, so no instance hoards tasks
+ * near the end, and in total no more than the state can carry. One while the next task must run alone, because an agent that asked for more beside it
+ * would get none.
  */
 export function mayHold(state: JobState): number {
   const [next] = state.requeued;
@@ -19,12 +19,12 @@ export function mayHold(state: JobState): number {
   return Math.max(1, Math.min(maxHeldLeases, share, 1 + Math.floor(maxLeasesAhead / instances)));
 }
 
-/** Whether a task has to be the only one that its instance holds: it, or one beside it, has cost an instance. */
+/** True when a task must be the only lease of its instance: the task, or one held beside it, may have caused the loss of an instance. */
 export function runsAlone(state: JobState, task: number): boolean {
   return state.losses[task] !== undefined;
 }
 
-/** An agent releases leases: before a spot instance ends also that of the running task, whose attempt ends with it. */
+/** Returns leases of an agent. Before a spot instance ends, they include that of the running task, whose attempt ends with it. */
 export function returnLeases(state: JobState, id: string, numbers: number[]): void {
   if (numbers.length === 0) return;
   const returned = new Set(numbers);
@@ -39,7 +39,7 @@ export function returnLeases(state: JobState, id: string, numbers: number[]): vo
   );
 }
 
-/** Ends leases of an instance that ended in order. Those that waited for their turn lose no attempt. */
+/** Ends leases of an instance that ended in order. Leases that waited for their turn lose no attempt. */
 export function interruptLeases(state: JobState, leases: readonly Lease[]): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) interruptLease(state, lease);
   putBack(
@@ -48,7 +48,7 @@ export function interruptLeases(state: JobState, leases: readonly Lease[]): void
   );
 }
 
-/** Ends leases whose instance is gone. Those that waited for their turn lose no attempt, but how far they came is unknown. */
+/** Ends leases of a lost instance. Leases that waited for their turn lose no attempt, but their progress is unknown. */
 export function loseLeases(state: JobState, leases: readonly Lease[], why: string, nowMs: number): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) loseLease(state, lease, why, nowMs);
   const ahead = leases.filter((held) => held.ahead === true);
@@ -56,7 +56,7 @@ export function loseLeases(state: JobState, leases: readonly Lease[], why: strin
   putBack(state, ahead);
 }
 
-/** First in line again, in their order, as if never leased. */
+/** Puts tasks first in line again, in their order, as if never leased. */
 function putBack(state: JobState, leases: readonly Lease[]): void {
   const open = leases.filter((lease) => endLease(state, lease));
   if (hasEnded(state) || open.length === 0) return;

@@ -1,8 +1,8 @@
-// Which index an id of a job's array has, and whether two ranges have the same id. Ids may be written in any order. Ranges are put into
-// layers, each of ascending ranges that do not overlap: nothing is kept or sorted for each id, of which a job may have a million.
+// Maps ids of a job's array to indices, and finds ids that occur in two ranges. Ids may be written in any order. Ranges are sorted into layers, each
+// of ascending ranges that do not overlap; nothing is stored or sorted for each id, because a job may have a million.
 import { maxTasks } from './limits.ts';
 
-/** `count` ids from `first`, `step` apart. `start` is the index of the first. */
+/** `count` ids from `first` in steps of `step`. `start` is the index of the first id. */
 export interface Range {
   first: number;
   step: number;
@@ -14,7 +14,7 @@ export const lastId = (range: Range): number => range.first + (range.count - 1) 
 
 type Layers = readonly (readonly Range[])[];
 
-/** An id that two ranges have, or that too many of them overlap for ids to be found quickly. */
+/** Either an id in two ranges, or null when too many ranges overlap for fast lookups. */
 export type NoLayers = { twice: number } | { twice: null };
 
 export function layersOf(ranges: readonly Range[], count: number): { layers: Layers } | NoLayers {
@@ -40,9 +40,9 @@ export function layersOf(ranges: readonly Range[], count: number): { layers: Lay
   return { layers };
 }
 
-/** Each some 100 ns: a request may not keep other requests waiting. */
+/** Each takes some 100 ns: a request must not delay other requests. */
 const maxComparisons = 500_000;
-/** To find all ids of an array in as many layers. */
+/** The cost of finding all ids of an array in that many layers. */
 const maxLookups = 4 * maxTasks;
 
 const isAscending = (ranges: readonly Range[]): boolean =>
@@ -58,7 +58,7 @@ export function indexInLayers(layers: Layers, id: number): number | null {
   return null;
 }
 
-/** The last of the first `count` numbers for which this holds, or 0: it holds up to there, and not after. */
+/** Returns the last of the first `count` numbers for which `holds` is true, or 0. `holds` must be true up to some number and false after it. */
 export function lastWhere(count: number, holds: (at: number) => boolean): number {
   let low = 0;
   let high = count - 1;
@@ -70,12 +70,12 @@ export function lastWhere(count: number, holds: (at: number) => boolean): number
   return low;
 }
 
-/** The lowest id that both have; `b` does not begin before `a`. */
+/** Returns the lowest common id; `b` must not begin before `a`. */
 export function commonId(a: Range, b: Range): number | null {
   const distance = b.first - a.first;
   const { divisor, inverse } = euclid(a.step, b.step);
   if (distance % divisor !== 0) return null;
-  // The ids of `a` that are ids of `b` without its bounds lie this many steps of `a` apart.
+  // The ids of `a` that belong to `b`, ignoring its bounds, are this many steps of `a` apart.
   const period = b.step / divisor;
   const atLeast = Math.ceil(distance / a.step);
   const solution = multiply((distance / divisor) % period, inverse, period);
@@ -85,7 +85,7 @@ export function commonId(a: Range, b: Range): number | null {
   return id <= lastId(b) ? id : null;
 }
 
-/** The greatest common divisor, and what times a / divisor leaves 1 when it is divided by b / divisor. */
+/** Returns the greatest common divisor, and the inverse of a / divisor modulo b / divisor. */
 function euclid(a: number, b: number): { divisor: number; inverse: number } {
   let [rest, next] = [a, b];
   let [factor, nextFactor] = [1, 0];
@@ -98,7 +98,7 @@ function euclid(a: number, b: number): { divisor: number; inverse: number } {
   return { divisor: rest, inverse: ((factor % period) + period) % period };
 }
 
-/** Below `largestFactor` a product is an exact number. */
+/** Below `largestFactor` a product is exact in a double. */
 const multiply = (a: number, b: number, modulus: number): number =>
   modulus < largestFactor ? (a * b) % modulus : Number((BigInt(a) * BigInt(b)) % BigInt(modulus));
 const largestFactor = 2 ** 26;

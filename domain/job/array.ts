@@ -1,5 +1,5 @@
-// Array syntax: which task ids a job has, in which order. `2,4-6,8-10` and `0-10:2`, as Slurm and Coiled write them.
-// It also runs in workflow code and lies in a job's state as text: ranges stay ranges, nothing is expanded there.
+// Array syntax: the task ids of a job and their order. `2,4-6,8-10` and `0-10:2`, as in Slurm and Coiled. It also runs in workflow code and is stored
+// in a job's state as text: ranges are never expanded here.
 import { RopewalkError } from '../errors.ts';
 import { indexInLayers, lastId, lastWhere, layersOf, type Range } from './array-layers.ts';
 import { maxTasks } from './limits.ts';
@@ -7,20 +7,20 @@ import { maxTasks } from './limits.ts';
 /** The ids of a job's tasks. Index n is the nth id as written, counting from 0. */
 export interface JobArray {
   count: number;
-  /** The id of an index from 0 to count - 1; RangeError beyond. */
+  /** Returns the id of an index from 0 to count - 1; throws RangeError for any other index. */
   idAt(index: number): number;
-  /** The index of an id, or null when no task has it. */
+  /** Returns the index of an id, or null when no task has it. */
   indexOf(id: number): number | null;
-  /** As written, in as few ranges as they have; null where only some ids of ranges belong to it. */
+  /** The ranges as written, merged where possible; null where only some ids of the ranges belong to the array. */
   ranges: readonly Range[] | null;
-  /** The shortest way this syntax is written here: it parses to the same ids in the same order. */
+  /** The canonical text: it parses to the same ids in the same order. */
   canonical: string;
 }
 
-/** Largest task id: it must fit where other systems keep a 32-bit signed integer. */
+/** Largest task id: it must fit a 32-bit signed integer in other systems. */
 export const maxTaskId = 2 ** 31 - 1;
 
-/** Reads array syntax. Throws VALIDATION, field `array` by default, with the id or part at fault. */
+/** Parses array syntax. Throws VALIDATION, field `array` by default, with the invalid id or part. */
 export function parseArray(syntax: string, field = 'array'): JobArray {
   const parts = syntax.split(',').map((part) => parsePart(part, field));
   const ranges: Range[] = [];
@@ -47,7 +47,7 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
   };
 }
 
-/** False also for ranges that lie too deep within each other. */
+/** False also for ranges that overlap in too many layers. */
 export function isArray(syntax: string): boolean {
   try {
     return parseArray(syntax).count > 0;
@@ -59,14 +59,14 @@ export function isArray(syntax: string): boolean {
 
 export const maxShownChars = 1_000;
 
-/** For people and in views: the first ids of a long array. More ids than those of the text follow unless it `isWhole`. */
+/** Returns the first ids of a long array, for views. The text is followed by more ids unless it `isWhole`. */
 export function shownArray(text: string, isWhole = true): string {
   if (isWhole && text.length <= maxShownChars) return text;
   const start = `${text},`.slice(0, maxShownChars);
   return `${start.slice(0, start.lastIndexOf(',') + 1)}...`;
 }
 
-/** The array of a job that only says how many tasks it has: ids 0 to n - 1. */
+/** Returns the array of a job with only a number of tasks: ids 0 to n - 1. */
 export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
   if (!Number.isSafeInteger(tasks) || tasks < 1) throw invalid(field, 'a job needs at least one task');
   if (tasks > maxTasks) throw invalid(field, `a job has at most ${maxTasks} tasks`, splitHint);
@@ -74,8 +74,8 @@ export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
 }
 
 /**
- * Array syntax of these ids in this order, with steps where three or more ids have one: for lists that a program makes, of which
- * the canonical form joins only consecutive ids.
+ * Writes array syntax for these ids in this order, with a step where three or more ids have the same distance. For generated lists, of which the
+ * canonical form joins only consecutive ids.
  */
 export function writeArray(ids: readonly number[]): string {
   const parts: string[] = [];
@@ -118,7 +118,7 @@ function parsePart(text: string, field: string): Omit<Range, 'start'> {
   return { first, step: count === 1 ? 1 : step, count };
 }
 
-/** Two neighbours that read as one run of consecutive ids become one range. */
+/** Joins two neighbouring ranges of consecutive ids into one. */
 function join(left: Range, right: Range): Range | null {
   const consecutive = left.step === 1 && right.step === 1 && right.first === left.first + left.count;
   return consecutive ? { ...left, count: left.count + right.count } : null;

@@ -1,8 +1,8 @@
-// The state of a job at a past moment, from its view and from when its tasks started and ended.
+// The state of a job at a past time, from its view and the start and end times of its tasks.
 import type { Reason } from '../reason.ts';
 import type { JobStatus, TaskState } from './state.ts';
 
-/** What a job's view says of its own times. */
+/** The job's own times in its view. */
 export interface JobTimes {
   status: JobStatus;
   reason: Reason | null;
@@ -10,7 +10,7 @@ export interface JobTimes {
   endedAtMs: number | null;
 }
 
-/** Of a task that was tried more than once: its last attempt. */
+/** Times of a task; of its last attempt when it was retried. */
 export interface TaskTimes {
   state: TaskState | 'unknown';
   startedAtMs: number | null;
@@ -20,7 +20,7 @@ export interface TaskTimes {
 export interface JobAt {
   status: JobStatus;
   reason: Reason | null;
-  /** `pending`: those that an instance held and had not started too, and those between two attempts. */
+  /** `pending` includes tasks that an instance held but had not started, and tasks between two attempts. */
   tasks: { total: number; pending: number; running: number; done: number; error: number; cancelled: number };
 }
 

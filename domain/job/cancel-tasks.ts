@@ -1,5 +1,5 @@
-// Cancels some tasks of a job, which goes on with the others. A running command ends when its agent next renews its leases: that
-// of the task is gone by then, and the agent sends TERM, later KILL.
+// Cancels some tasks of a job; the job continues with the others. A running command ends when its agent next renews its leases: the task's lease has
+// then ended, and the agent sends TERM, later KILL.
 import { RopewalkError } from '../errors.ts';
 import type { Reason } from '../reason.ts';
 import { parseArray, type JobArray } from './array.ts';
@@ -10,8 +10,8 @@ import { describeStoredArray } from './stored-array.ts';
 import { setOf, unmark, withIndices } from './task-set.ts';
 
 /**
- * Tasks that have ended keep their end. Those that never ran get no record of their own: a job's state must stay small, and
- * `tasksCancelled` says why they did not run.
+ * Ended tasks keep their outcome. Tasks that never ran get no record of their own, because a job's state must stay small; `tasksCancelled` holds the
+ * reason.
  */
 export function cancelTasks(state: JobState, indices: readonly number[], reason: Reason): void {
   // A set of a million numbers would take 40 MB.
@@ -20,7 +20,7 @@ export function cancelTasks(state: JobState, indices: readonly number[], reason:
   cancelMarked(state, wanted, reason);
 }
 
-/** `wanted`: 1 at the indices of the tasks; it is changed. */
+/** `wanted`: 1 at the indices of the tasks. The function changes it. */
 export function cancelMarked(state: JobState, wanted: Uint8Array, reason: Reason): void {
   if (hasEnded(state)) return;
   const cancelledBefore = state.counters.cancelled;
@@ -46,7 +46,7 @@ function cancelRequeued(state: JobState, wanted: Uint8Array): void {
 
 function cancelFresh(state: JobState, wanted: Uint8Array): void {
   const { taskCount, headTasks } = state.settings;
-  // The head's wait in line.
+  // Tasks of the head instance are in `requeued`.
   for (const task of headTasks ?? []) wanted[task] = 0;
   if (state.skipped !== undefined) unmark(state.skipped, wanted);
   const fresh: number[] = [];
@@ -58,16 +58,15 @@ function cancelFresh(state: JobState, wanted: Uint8Array): void {
 }
 
 /**
- * 1 at the indices of the ids in array syntax. A few characters name a million ids, and a run of a workflow carries such requests out again
- * when it is replayed: of a job whose ids follow each other, which most are, no id is looked up by itself. Throws VALIDATION, field `tasks`,
- * for ids that the job does not have.
+ * Marks the indices of the ids in array syntax with 1. A few characters can name a million ids, and every replay repeats such requests; therefore no
+ * single id is looked up for a job with consecutive ids, the usual case. Throws VALIDATION, field `tasks`, for ids that the job does not have.
  */
 export function markTasks(tasks: string, array: JobArray): Uint8Array {
   const wanted = parseArray(tasks, 'tasks');
   const marks = new Uint8Array(array.count);
   const isOneRun = array.ranges?.length === 1 && array.ranges[0]?.step === 1;
   if (!isOneRun || wanted.ranges === null) {
-    // Ends at the first id that the job does not have, before the others are looked for.
+    // Ends at the first unknown id, before the others are looked up.
     for (let at = 0; at < wanted.count; at += 1) marks[indexOf(wanted.idAt(at), array)] = 1;
     return marks;
   }

@@ -1,16 +1,16 @@
-// A command line as text for people: lists, logs of the Temporal UI, the status table. Never parsed, never run.
+// A command line as text for views: lists, logs of the Temporal UI, the status table. Never parsed, never run.
 
 const maxShown = 200;
 
-/** Words joined by blanks, quoted where a reader would otherwise misread them; at most 200 characters. */
+/** Joins words by blanks, quoted where a reader would otherwise misread them; at most 200 characters. */
 export function describeCommand(words: readonly string[]): string {
-  // Cut each word first: a command may be megabytes long, and what is cut cannot be seen anyway.
+  // Cuts each word first: a command may be megabytes long.
   const text = words.slice(0, maxShown).map((word) => quote(plain(word.slice(0, 2 * maxShown))));
   const characters = [...text.join(' ')];
   return characters.length <= maxShown ? characters.join('') : `${characters.slice(0, maxShown - 1).join('')}…`;
 }
 
-/** Line breaks and tabs become blanks; other control, direction-changing and broken characters go. */
+/** Replaces line breaks and tabs by blanks; removes other control, direction-changing and broken characters. */
 function plain(word: string): string {
   return word
     .toWellFormed()

@@ -1,4 +1,4 @@
-// A new job's state.
+// Creates a job's state.
 import { createProjection } from '../projection.ts';
 import { firstInLine } from './placement.ts';
 import type { JobSettings, JobState } from './state.ts';

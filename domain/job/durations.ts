@@ -1,11 +1,11 @@
-// The durations of a job, with their bounds. Each throws VALIDATION that names the field.
+// The durations of a job, with their limits. Each function throws VALIDATION naming the field.
 import { RopewalkError } from '../errors.ts';
 import { sealedForDays } from '../cluster/limits.ts';
 import { minLeaseMs } from './limits.ts';
 import { maxWatchdogTimeoutMs, minWatchdogTimeoutMs } from '../liveness/limits.ts';
 import { parseDurationMs } from '../units.ts';
 
-/** No silence may be longer: a task whose instance died would wait for it. */
+/** A longer silence is not allowed, because the task of a dead instance would wait for it. */
 export const maxLeaseMs = 24 * 3_600_000;
 
 export function lifeOf(jobTimeoutMs: number): number {
@@ -32,7 +32,7 @@ export function watchdogLimit(value: string | number): number {
   throw new RopewalkError({ code: 'VALIDATION', message, field: 'watchdogTimeout' });
 }
 
-/** Of timers: 2^31 ms. */
+/** The limit of timers: 2^31 ms. */
 export function taskLimit(value: string | number): number {
   const ms = positiveMs(value, 'taskTimeout');
   if (ms <= maxTaskTimeoutMs) return ms;

@@ -1,4 +1,4 @@
-// What happens to a job other than an exchange: time passes, an instance is lost, a user cancels.
+// Changes of a job outside exchanges: elapsed time, lost instances, cancellations by users.
 import { leasesOf } from './leases.ts';
 import { maxLeaseExtensions, maxLostRemembered } from './limits.ts';
 import type { Reason } from '../reason.ts';
@@ -9,16 +9,16 @@ import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
 import { arrayOf } from './stored-array.ts';
 
-/** An instance whose lease expired: its cluster is asked to inspect it. */
+/** An instance with an expired lease: its cluster is asked to inspect it. */
 export interface Suspect {
   instance: string;
   heardAtMs: number;
 }
 
 /**
- * Extends leases that expired, and asks the cluster to describe their instances: silence alone proves no loss. A lease ends for silence
- * only after `maxLeaseExtensions` periods in which *another agent* was heard, which proves that the API was reachable; an outage of
- * the control plane therefore ends no lease.
+ * Extends expired leases and asks the cluster to inspect their instances, because silence alone proves no loss. Silence ends a lease only after
+ * `maxLeaseExtensions` periods in which *another agent* was heard, which proves that the API was reachable; an outage of the control plane therefore
+ * ends no lease.
  */
 export function expireLeases(state: JobState, nowMs: number): Suspect[] {
   const suspects = new Map<string, number>();
@@ -26,7 +26,7 @@ export function expireLeases(state: JobState, nowMs: number): Suspect[] {
   const silent: Lease[] = [];
   for (const lease of state.leases.filter((held) => held.deadlineMs <= nowMs)) {
     const heardElsewhere = heard.id === lease.instance ? heard.otherMs : heard.atMs;
-    // Each period needs a proof of its own: what was heard before an outage of ours says nothing about the outage.
+    // Each period needs its own proof: an agent that was heard before an outage of the API proves nothing about the outage.
     const periodFromMs = Math.max(lease.deadlineMs - state.settings.leaseMs, lease.heardAtMs + state.settings.leaseMs);
     const linkWorked = heardElsewhere > periodFromMs;
     if (linkWorked && lease.extensions >= maxLeaseExtensions) {
@@ -53,8 +53,8 @@ function newestHeard(state: JobState): { id: string; atMs: number; otherMs: numb
 }
 
 /**
- * Of the instances that were lost, only the newest are remembered: a job with spot instances may see tens of thousands. One that is
- * forgotten and speaks again is a new one to the job; its cluster refuses it, and its old leases have ended.
+ * Keeps only the newest lost instances, because a job with spot instances may have tens of thousands. A forgotten instance whose agent sends an
+ * exchange is a new one to the job; its cluster refuses it, and its old leases have ended.
  */
 function forgetOldest(state: JobState): void {
   const lost = Object.entries(state.instances).filter(([, { lost: isLost }]) => isLost);
@@ -67,15 +67,15 @@ function forgetOldest(state: JobState): void {
 export interface LostInstance {
   id: string;
   why: string;
-  /** It was stopped, released or interrupted: nothing that ran on it can be the reason. */
+  /** Stopped, released or interrupted: the tasks that ran on it cannot be the cause. */
   isOrderly: boolean;
 }
 
-/** The cluster has found an instance gone: its leases end now and their tasks are tried elsewhere. */
+/** Applies the loss of an instance: its leases end now, and its tasks run elsewhere. */
 export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstance, nowMs: number): void {
   const instance = state.instances[id];
   if (instance === undefined) {
-    // Its first exchange may be on its way. With this time it is not the first to be forgotten.
+    // Its first exchange may be under way. The current time keeps the entry from being the first one forgotten.
     state.instances[id] = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: true, head: false };
   } else {
     instance.lost = true;
@@ -89,8 +89,8 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
 }
 
 /**
- * Ends every open task at once. A reason coded CANCELLED makes the job `cancelled`; any other (a timeout, no instances)
- * makes it `error`. Cancelling twice, or after the end, changes nothing.
+ * Ends every open task at once. A reason with the code CANCELLED makes the job `cancelled`; any other (a timeout, no instances) makes it `error`. A
+ * second call, or one after the end, changes nothing.
  */
 export function cancelJob(state: JobState, reason: Reason): void {
   if (hasEnded(state)) return;
@@ -100,7 +100,7 @@ export function cancelJob(state: JobState, reason: Reason): void {
   settle(state, reason.atMs);
 }
 
-/** Tasks that never ran get no record of their own: the view says why. */
+/** Tasks that never ran get no record of their own; the view states the reason. */
 function cancelWaiting(state: JobState): void {
   state.counters.cancelled = state.settings.taskCount - state.counters.done - state.counters.error;
   state.requeued = [];
@@ -111,18 +111,18 @@ function cancelWaiting(state: JobState): void {
   state.losses = {};
 }
 
-/** The next moment at which a lease or the job's time limit ends, or null. */
+/** When the next lease or the job's time limit ends, or null. */
 export function nextWakeMs(state: JobState): number | null {
   return earliest([nextTimeout(state), nextLeaseEnd(state)])?.atMs ?? null;
 }
 
-/** The next moment at which time itself changes something, with the reason, or null. */
+/** When elapsed time next changes the job, with the reason, or null. */
 export function nextWake(state: JobState): Wake | null {
   const shrinkMs = nextShrinkMs(state);
   const shrink = shrinkMs === null ? null : { atMs: shrinkMs, what: 'release of idle instances at' };
   const lease = nextLeaseEnd(state);
   const next = earliest([lease, nextTimeout(state), shrink]);
-  // Array syntax may be long, and is read only where its text is shown.
+  // Array syntax may be long, so it is parsed only when its text is shown.
   if (lease === null || next !== lease) return next;
   return { ...lease, what: `lease of task ${arrayOf(state.settings).idAt(lease.task)} is checked at` };
 }
@@ -139,7 +139,7 @@ function nextLeaseEnd(state: JobState): (Wake & { task: number }) | null {
   return { atMs: deadlineMs, what: 'lease is checked at', task };
 }
 
-/** When the job's time limit ends it; it counts from the first granted task. */
+/** When the job's time limit ends it; the limit counts from the first granted task. */
 export function timeoutAtMs(state: JobState): number | null {
   const { jobTimeoutMs } = state.settings;
   return jobTimeoutMs === null || state.startedAtMs === null ? null : state.startedAtMs + jobTimeoutMs;

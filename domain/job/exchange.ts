@@ -1,6 +1,6 @@
-// One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
-// what an agent says, and may be repeated, delayed or reordered by the network without harm:
-// a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
+// One agent's exchange: results for leases. Work enters and leaves a job only here. The function is synchronous, never throws on an agent's input,
+// and is safe against repeated, delayed or reordered requests: lease numbers only grow, a result counts only under its own live lease, and a repeated
+// claim gets the same grant.
 import { causeOf, noteCause } from './failure-groups.ts';
 import { addLease, findLease, leasesOf } from './leases.ts';
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from './limits.ts';
@@ -22,7 +22,7 @@ import { mayRun, mayStart, skipTaken } from './placement.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
-/** Applies one item to the state, in place, and answers it. `taskIdAt` maps a task's index to its array id. */
+/** Applies one item to the state, in place, and returns its answer. `taskIdAt` maps a task's index to its array id. */
 export function exchange(
   state: JobState,
   item: ExchangeItem,
@@ -40,7 +40,7 @@ export function exchange(
   settle(state, nowMs);
   const mayClaim = stopOrder(state, instance) === null && item.want > 0 && mayStart(state);
   const grants = mayClaim ? claim(state, item, instance, nowMs) : [];
-  // A claim that gives up a lease may have ended the last open task, lost once too often.
+  // A claim that abandons a lease may have ended the last open task by its last permitted loss.
   settle(state, nowMs);
   noteQueue(state, nowMs);
   return {
@@ -58,7 +58,7 @@ export function exchange(
 const idleClaimMs = ({ settings }: JobState): number =>
   Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(settings.leaseMs / 9)));
 
-/** While the instances of a job that starts all at once gather: the last one lets all others start. */
+/** Interval of claims while the instances of a job that starts all at once gather, because the last one lets all others start. */
 const assemblyClaimMs = 2_000;
 
 function touch(state: JobState, id: string, nowMs: number): JobInstance {
@@ -72,7 +72,7 @@ function touch(state: JobState, id: string, nowMs: number): JobInstance {
   return fresh;
 }
 
-/** Every result is acknowledged, also a stale one: the agent must be able to forget it. */
+/** Acknowledges every result, also a stale one, so the agent can forget it. */
 function takeResult(state: JobState, id: string, instance: JobInstance, result: TaskResult, nowMs: number): number {
   const lease = findLease(state, id, result.lease);
   if (lease === undefined || lease.task !== result.task) {
@@ -116,7 +116,7 @@ function noteError(state: JobState, lease: Lease, result: TaskResult, nowMs: num
   );
 }
 
-/** Null when the lease has ended, or was never this instance's: the agent must stop that work. */
+/** Null when the lease has ended or belongs to another instance: the agent must stop that work. */
 function keep(state: JobState, id: string, number: number, nowMs: number): Lease | null {
   const lease = findLease(state, id, number);
   if (lease === undefined) return null;
@@ -135,7 +135,7 @@ function renew(state: JobState, id: string, number: number, nowMs: number): bool
 }
 
 function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs: number): Lease[] {
-  // A copy of an earlier claim that the network delivers late must not take work: no agent would do it.
+  // A late copy of an earlier claim must get no tasks, because no agent would run them.
   if (item.claim < instance.lastClaim) return [];
   if (item.claim === instance.lastClaim) {
     return leasesOf(state, item.instance).filter((held) => held.claim === item.claim);
@@ -173,7 +173,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   return granted;
 }
 
-/** A third of the shortest lease that the agent holds. */
+/** A third of the shortest lease period of the agent. */
 function renewWithinMs(state: JobState, id: string): number {
   const periods = leasesOf(state, id).map((lease) => leasePeriodMs(state, lease));
   return Math.floor((periods.length === 0 ? state.settings.leaseMs : Math.min(...periods)) / 3);
@@ -182,8 +182,8 @@ function renewWithinMs(state: JobState, id: string): number {
 const ahead = { ahead: true } as const;
 
 /**
- * An agent makes a new claim only after the answer to its last one, so it knows all its leases. One that it neither runs
- * nor has a result for is one it will never finish.
+ * Ends abandoned leases. An agent makes a new claim only after the answer to its last one, so it knows all its leases; it will never finish a lease
+ * that it neither runs nor has a result for.
  */
 function requeueAbandoned(state: JobState, item: ExchangeItem, nowMs: number): void {
   const known = new Set([...item.running, ...(item.held ?? [])]);
@@ -201,7 +201,7 @@ function nextTask(state: JobState, isFirst: boolean, isHead: boolean): number | 
     return again;
   }
   const fresh = state.nextFresh;
-  // What is fresh is never the head's where the head has tasks of its own.
+  // Where the head instance has its own tasks, fresh tasks are for the other instances.
   if (fresh >= taskCount || (headTasks !== undefined && isHead)) return null;
   state.nextFresh = skipTaken(state, fresh + 1);
   return fresh;

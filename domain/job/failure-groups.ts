@@ -1,12 +1,12 @@
-// Failed attempts of a job by their cause, as a cluster groups the failures of its instances: thousands of tasks fail in a few ways.
+// Failed attempts of a job grouped by cause, as a cluster groups the failures of its instances: thousands of tasks fail for a few causes.
 import type { TaskResult } from './protocol.ts';
 
 export interface FailureGroup {
   /** `EXIT_1`, `SIGTERM`, `INSTANCE_LOST`; `OTHER` for causes beyond the first twenty. */
   code: string;
-  /** How the newest of them failed. */
+  /** The newest failure of the group. */
   text: string;
-  /** Attempts, those that ran again included. */
+  /** Number of attempts, retried ones included. */
   count: number;
   lastAtMs: number;
 }
@@ -14,7 +14,7 @@ export interface FailureGroup {
 /** By code. */
 export type FailureCauses = Record<string, Omit<FailureGroup, 'code'>>;
 
-/** Exit codes are a command's own, and there may be 255 of them. */
+/** Commands choose their exit codes, and there may be 255 of them. */
 const maxCauses = 20;
 const maxTextChars = 300;
 const other = 'OTHER';
@@ -31,7 +31,7 @@ export function noteCause(state: { causes?: FailureCauses }, code: string, text:
   causes[key] = { text: text.slice(0, maxTextChars), count, lastAtMs: nowMs };
 }
 
-/** The most frequent first. */
+/** Most frequent first. */
 export const failureGroups = (causes: FailureCauses = {}): FailureGroup[] =>
   Object.entries(causes)
     .map(([code, group]) => ({ code, ...group }))

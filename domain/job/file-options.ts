@@ -1,10 +1,10 @@
-// Which files a job gets from a filestore, and what becomes of those that its tasks leave behind.
+// Options for a job's input files from a filestore, and for its tasks' output files.
 import { flag, invalid, type KnownOptions } from './header-values.ts';
 
-/** Names of filestores: lower case, because they become part of object keys. */
+/** Names of filestores; lower case, because they are part of object keys. */
 export const filestoreSyntax = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
-/** The fields of POST /v1/jobs that this file reads, by structure. */
+/** The fields of POST /v1/jobs that this file uses, by structure. */
 export interface FilesInput {
   storeFiles?: boolean | undefined;
   pipeToFiles?: boolean | undefined;
@@ -13,16 +13,16 @@ export interface FilesInput {
 }
 
 export interface FileOptions {
-  /** Files that tasks create or change are kept. */
+  /** Keeps the files that tasks create or change. */
   storeFiles: boolean;
-  /** What tasks print is kept as files too. */
+  /** Keeps the output of tasks as files too. */
   pipeToFiles: boolean;
   inputFilestore: string | null;
-  /** Null: they are kept with the job alone. */
+  /** Null: files are kept with the job alone. */
   outputFilestore: string | null;
 }
 
-/** Fields over the header's options. Each option about output keeps the tasks' files. @throws RopewalkError VALIDATION */
+/** Merges fields over the header's options. Each option about output keeps the tasks' files. @throws RopewalkError VALIDATION */
 export function readFileOptions(input: FilesInput, known: KnownOptions): FileOptions {
   const pipeToFiles = input.pipeToFiles === true || flag(known, 'pipe-to-files') === true;
   const outputFilestore = input.outputFilestore ?? filestore(known, 'output-filestore');

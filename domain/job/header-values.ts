@@ -1,11 +1,11 @@
-// Reads values of a script's header. Each error names the file and the line.
+// Parses values of a script's header. Each error names the file and the line.
 import type { HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
 
-/** The last option of each name. */
+/** The last occurrence of each option. */
 export type KnownOptions = ReadonlyMap<string, HeaderOption>;
 
-/** Undefined when the header does not have the option. */
+/** Undefined when the header lacks the option. */
 export function integer(
   known: KnownOptions,
   name: string,
@@ -20,7 +20,7 @@ export function integer(
   throw invalid(option, 'needs a whole number', `Give a number ${range}.`);
 }
 
-/** An option that stands alone says yes; undefined when the header does not have it. */
+/** An option without a value is true; undefined when the header lacks it. */
 export function flag(known: KnownOptions, name: string): boolean | undefined {
   const option = known.get(name);
   if (option === undefined) return undefined;
@@ -29,14 +29,14 @@ export function flag(known: KnownOptions, name: string): boolean | undefined {
   throw invalid(option, 'is neither true nor false', 'An option that stands alone says yes.');
 }
 
-/** An option that stands alone says yes. Python's `True` counts like `true`. Null for what is neither true nor false. */
+/** An option without a value is true. Python's `True` counts like `true`. Null for any other value. */
 export function parseFlag(value: string): boolean | null {
   const text = value.toLowerCase();
   if (['', 'true', '1'].includes(text)) return true;
   return ['false', '0'].includes(text) ? false : null;
 }
 
-/** Adds the script's line to the error of a parser. */
+/** Adds the script's line to a parser's error. */
 export function atLine<T>(option: HeaderOption, parse: () => T): T {
   try {
     return parse();
@@ -59,7 +59,7 @@ export function bothNamed(message: string, field: string): RopewalkError {
   return new RopewalkError({ code: 'VALIDATION', message, field, hint: 'Keep one of the two.' });
 }
 
-/** The header says `max-workers`, the API `maxWorkers`. */
+/** Converts `max-workers`, as in the header, to `maxWorkers`, as in the API. */
 export function fieldOf(option: string): string {
   return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

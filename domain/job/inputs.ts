@@ -1,27 +1,27 @@
-// Maps a job over inputs: one task for each value, which the task finds in its environment. Values are passed on as they are, byte
-// for byte. They lie sealed with the command, so no error contains one.
+// Maps a job over inputs: one task for each value, which the task finds in its environment. Values are passed byte for byte. They are sealed with the
+// command, so no error contains one.
 import { RopewalkError } from '../errors.ts';
 import { maxTasks } from './limits.ts';
 
-/** What a caller gives; exactly one of `values`, `fileContent` and `variables`. */
+/** The caller's inputs: exactly one of `values`, `fileContent` and `variables`. */
 export interface MapOver {
-  /** A text is split at the delimiter, "," by default. A list is taken as it is. */
+  /** A text is split at the delimiter, "," by default. A list is used unchanged. */
   values?: string | readonly string[] | undefined;
-  /** Split at the delimiter, by default into lines: the end of a line is no part of it, and empty lines at the end are no values. */
+  /** Split at the delimiter, by default into lines without their line ends; empty lines at the end are no values. */
   fileContent?: string | undefined;
-  /** The variables of each task. */
+  /** The environment variables of each task. */
   variables?: readonly Readonly<Record<string, string>>[] | undefined;
   delimiter?: string | undefined;
-  /** The variable that has the value, beside the two of `inputVariables`. */
+  /** A variable for the value, in addition to the two of `inputVariables`. */
   inputVar?: string | undefined;
 }
 
-/** The variables of each task by its index, in the compact form in which agents get them. */
+/** The variables of each task by index, in the compact form that agents receive. */
 export type TaskInputs = { names: string[]; values: string[] } | { variables: Record<string, string>[] };
 
 const inputVariables: readonly string[] = ['COILED_BATCH_TASK_INPUT', 'ROPEWALK_BATCH_TASK_INPUT'];
 
-/** Characters of a value: Linux takes 128 KiB in one variable, at up to four bytes a character. */
+/** Maximum characters of a value: Linux accepts 128 KiB in one variable, at up to four bytes a character. */
 const maxValueLength = 32 * 1024;
 
 /** Throws VALIDATION, field `mapOver` or one of its fields. */
@@ -54,12 +54,15 @@ function splitValues(values: string | readonly string[], delimiter = ','): strin
 function splitFile(content: string, delimiter?: string): string[] {
   const text = content.replace(/^\uFEFF/, '');
   const list = delimiter === undefined ? text.split(/\r?\n/) : text.split(delimiter);
-  // Editors end the last line too, and so does `find -print0`.
+  // Editors end the last line too, as does `find -print0`.
   const last = list.findLastIndex((value) => value !== '' && !(delimiter !== undefined && /^\r?\n$/.test(value)));
   return list.slice(0, last + 1);
 }
 
-/** A shell passes `'\n'` on as two characters. */
+/**
+ * A shell passes `'
+ * '` as two characters.
+ */
 function readDelimiter(written: string): string {
   const delimiter = written.replace(/\\([nrt0\\])/g, (_, letter: string) => escapes[letter] ?? letter);
   if (delimiter === '') throw invalid('.delimiter', 'is empty', 'Leave it out, or give for example ";" or "\\t".');

@@ -1,28 +1,28 @@
-// The leases of a job. They are in the order of their numbers, so one is found by halving; those of an instance are kept beside the
-// state, so that an item of an exchange is compared with its own instance's leases alone. Only this file adds and removes leases.
+// The leases of a job, sorted by number, so a lookup is a binary search. An index outside the state holds each instance's leases, so an exchange is
+// compared only with the leases of its own instance. Only this file adds and removes leases.
 import { lastWhere } from './array-layers.ts';
 import type { JobState, Lease } from './state.ts';
 
 type Leases = Pick<JobState, 'leases'>;
 
-/** The lease of this number, if this instance has it. */
+/** Returns the lease with this number if this instance holds it. */
 export function findLease({ leases }: Leases, instance: string, number: number): Lease | undefined {
   const found = leases[placeOf(leases, number)];
   return found?.lease === number && found.instance === instance ? found : undefined;
 }
 
-/** Those of an instance, in the order of their numbers. */
+/** The leases of an instance, sorted by number. */
 export const leasesOf = ({ leases }: Leases, instance: string): readonly Lease[] =>
   byInstance(leases).get(instance) ?? [];
 
-/** Its number is higher than those of all others. */
+/** Adds a lease, whose number must be the highest. */
 export function addLease({ leases }: Leases, lease: Lease): void {
   const own = byInstance(leases);
   leases.push(lease);
   own.set(lease.instance, [...(own.get(lease.instance) ?? []), lease]);
 }
 
-/** False when it was removed before. */
+/** Returns false when the lease was removed before. */
 export function removeLease({ leases }: Leases, lease: Lease): boolean {
   const at = placeOf(leases, lease.lease);
   if (leases[at]?.lease !== lease.lease) return false;
@@ -37,7 +37,7 @@ export function removeLease({ leases }: Leases, lease: Lease): boolean {
 const placeOf = (leases: readonly Lease[], number: number): number =>
   lastWhere(leases.length, (at) => (leases[at]?.lease ?? 0) <= number);
 
-/** Derived from the state: made anew after continue-as-new, and no part of what is carried. */
+/** Derived from the state: rebuilt after continue-as-new, and not carried. */
 function byInstance(leases: readonly Lease[]): Map<string, readonly Lease[]> {
   const known = indexes.get(leases);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// What a script's header, or an option sent on by name, says of machines, for a provider that has a choice of them.
+// Machine options from a script's header or from the request, for a provider with a choice of machines.
 import type { BatchHeader } from '../batch-header.ts';
 import type { SpotPolicy } from '../cluster/capacity/machine-settings.ts';
 import { RopewalkError } from '../errors.ts';
@@ -24,7 +24,7 @@ export interface JobMachines {
   instanceCredentials?: boolean | undefined;
 }
 
-/** Their command-line names. */
+/** The options' command-line names. */
 export const machineOptions: ReadonlySet<string> = new Set([
   'vm-type',
   'scheduler-vm-type',
@@ -47,7 +47,7 @@ export const machineOptions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Options of the header under those sent by name; later lines of the header win, but for types, which add up.
+ * Merges the request's options over the header's. The last header line of an option wins, except for types, which are combined.
  *
  * @throws RopewalkError VALIDATION naming the option.
  */
@@ -123,7 +123,7 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
 const entries = (sent: Readonly<Record<string, string>>): { name: string; value: string }[] =>
   Object.entries(sent).map(([name, value]) => ({ name, value }));
 
-/** `[2, 8]`, `2,8` and `2` alike. */
+/** Accepts `[2, 8]`, `2,8` and `2`. */
 const listOf = (value: string): string[] =>
   value
     .replace(/^\[(.*)\]$/, '$1')

@@ -1,4 +1,4 @@
-// Why no task of an admitted job has started yet: what is known of its instances.
+// Explains why no task of an admitted job has started yet, from the state of its instances.
 import type { Reason } from '../reason.ts';
 import { plural } from '../units.ts';
 
@@ -8,7 +8,7 @@ interface NotStarted {
   submittedAtMs: number;
 }
 
-/** `cluster`: null before it exists. */
+/** `cluster`: null until it exists. */
 export function notStartedReason(
   { number, instances, submittedAtMs }: NotStarted,
   cluster: { instances: readonly { state: string }[] } | null,

@@ -1,4 +1,4 @@
-// The tasks of a job that have not ended: some of them as people see them, and the states of all in little room.
+// The tasks of a job that have not ended: some of them in full, and the states of all in compact form.
 import { isFresh } from './placement.ts';
 import type { JobState } from './state.ts';
 
@@ -10,7 +10,7 @@ export interface OpenTask {
   startedAtMs: number | null;
 }
 
-/** Those of these tasks that have not ended, in the given order. */
+/** Returns those of the given tasks that have not ended, in the given order. */
 export function openTasks(state: JobState, indices: readonly number[]): OpenTask[] {
   const leased = new Map(state.leases.map((lease) => [lease.task, lease]));
   const requeued = new Set(state.requeued);
@@ -29,13 +29,13 @@ export function openTasks(state: JobState, indices: readonly number[]): OpenTask
   });
 }
 
-/** Every open task of a job, by its place in the job's state. */
+/** Every open task of a job, grouped by its place in the job's state. */
 export interface OpenStates {
   assigned: number[];
   running: number[];
-  /** In line for another attempt. */
+  /** Waiting for another attempt. */
   requeued: number[];
-  /** From here on tasks wait for their first attempt, but for those of the head instance and those that were skipped. */
+  /** From this index on, tasks wait for their first attempt, except those of the head instance and the skipped ones. */
   nextFresh: number;
   headTasks: number[];
   /** See task-set.ts. */

@@ -1,13 +1,13 @@
-// Coiled's batch options that Ropewalk knows but does not carry out: which are harmless to leave out, and which would change
-// what runs. Each with the end of a sentence that says why. Options about machines are here for the local provider alone:
-// providers that choose machines honour them (machine-options.ts). All other texts are true of every provider.
+// Coiled's batch options that Ropewalk knows but does not implement: those that can be left out without harm, and those that would change the run.
+// Each has the end of a sentence that states the reason. Machine options are here for the local provider only: providers that choose machines
+// implement them (machine-options.ts). All other texts are true of every provider.
 
 const oneMachine = 'the local provider runs every task on this machine as it is';
 const sameSoftware = 'only the command line and ropewalk.batch.run can read a Python environment';
 const ownNetwork = 'the local provider opens no port for a job';
 const ofTheClient = 'it is an option of the command line, not of the script';
 
-/** Left out with a warning: the same command runs, with the same input. */
+/** Left out with a warning: the same command runs with the same input. */
 export const noEffect = new Map([
   ['memory', oneMachine],
   ['cpu', oneMachine],
@@ -41,7 +41,7 @@ export const noEffect = new Map([
 
 const localPlace = 'only the command line can read and write local files; pass it there';
 
-/** Refused: without them something else would run than what the user described. */
+/** Refused: without them the run would differ from the user's request. */
 export const refused = new Map([
   ['host-setup-script', 'only the command line can read local files; pass it there'],
   ['map-over-file', 'only the command line can read local files; pass it there'],

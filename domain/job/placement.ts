@@ -1,11 +1,11 @@
-// Which instance runs which task: where the head instance has tasks of its own, it runs these and no others; otherwise all
-// instances run tasks alike. And whether a job that starts all at once may start.
+// Assigns tasks to instances: a head instance with its own tasks runs only these; otherwise all instances run any task. Also decides whether a job
+// that starts all at once may start.
 import { RopewalkError } from '../errors.ts';
 import { parseArray, shownArray, type JobArray } from './array.ts';
 import type { JobState } from './state.ts';
 import { isIn } from './task-set.ts';
 
-/** Tasks of the head instance that a job's state carries. */
+/** Maximum number of the head instance's tasks in a job's state. */
 const maxHeadTasks = 1_000;
 
 export interface PlacementInput {
@@ -14,7 +14,7 @@ export interface PlacementInput {
   schedulerTaskArray?: string | undefined;
 }
 
-/** The indices of the head instance's tasks, ascending; undefined when all instances run tasks alike. Throws VALIDATION. */
+/** The indices of the head instance's tasks, ascending; undefined when all instances run any task. Throws VALIDATION. */
 export function readHeadTasks(
   { taskOnScheduler, schedulerTaskArray }: PlacementInput,
   array: JobArray,
@@ -37,7 +37,7 @@ export function readHeadTasks(
   return [lowest.index];
 }
 
-/** Instances of a job whose head has tasks of its own: the head, and workers for the other tasks. */
+/** Number of instances of a job whose head has its own tasks: the head, and workers for the other tasks. */
 export function instancesFor(taskCount: number, headTasks: number[] | undefined, maxWorkers: number): number {
   if (headTasks === undefined) return Math.min(taskCount, maxWorkers);
   const others = taskCount - headTasks.length;
@@ -49,35 +49,35 @@ export function mayRun({ settings }: JobState, task: number, isHead: boolean): b
   return settings.headTasks === undefined || settings.headTasks.includes(task) === isHead;
 }
 
-/** The head's tasks wait in line like those that are tried again, so that the others can be handed out in their order. */
+/** Queues the head's tasks like tasks to be retried, so the other tasks can be granted in their order. */
 export function firstInLine(headTasks: number[] | undefined): { requeued: number[]; nextFresh: number } {
   const requeued = [...(headTasks ?? [])];
   return { requeued, nextFresh: skipHeadTasks(headTasks, 0) };
 }
 
-/** The first index from `index` on that is not the head's. */
+/** The first index from `index` on that is not a task of the head. */
 export function skipHeadTasks(headTasks: number[] | undefined, index: number): number {
   let next = index;
   while (headTasks?.includes(next) === true) next += 1;
   return next;
 }
 
-/** The first index from `index` on that may be handed out as a fresh task: not the head's, and not cancelled. */
+/** The first index from `index` on that may be granted as a fresh task: neither the head's nor cancelled. */
 export function skipTaken(state: JobState, index: number): number {
   let next = index;
   while (next < state.settings.taskCount && !mayBeFresh(state, next)) next += 1;
   return next;
 }
 
-/** Of an index that was never handed out as a fresh task. */
+/** For an index that was never granted as a fresh task. */
 const mayBeFresh = ({ settings: { headTasks }, skipped }: JobState, index: number): boolean =>
   headTasks?.includes(index) !== true && (skipped === undefined || !isIn(skipped, index));
 
-/** Whether a task waits for its first attempt: the head's wait in line. */
+/** True when a task waits for its first attempt; the head's tasks wait in `requeued` instead. */
 export const isFresh = (state: JobState, index: number): boolean =>
   index >= state.nextFresh && index < state.settings.taskCount && mayBeFresh(state, index);
 
-/** A job with `gang` hands out no task before each of its instances has asked for work; after that nothing holds it up. */
+/** A job with `gang` grants no task before each of its instances has made a claim; after that nothing delays it. */
 export function mayStart(state: JobState): boolean {
   const { gang, instances } = state.settings;
   if (gang !== true || state.startedAtMs !== null) return true;

@@ -1,10 +1,10 @@
-// What a job's agents trade with their job: results for leases. One item per agent and request; the API merges items
-// of many agents into one update. schema/agent.ts holds the same shapes for the wire.
+// The exchange between agents and their job: results for leases. One item per agent and request; the API merges the items of many agents into one
+// update. schema/agent.ts has the same shapes for HTTP.
 
-/** The code with which a job answers an agent whose instance counts as lost. */
+/** The code of a job's answer to the agent of a lost instance. */
 export const instanceLost = 'INSTANCE_LOST';
 
-/** The end of one attempt, repeated by the agent until it is acknowledged. */
+/** The end of one attempt; the agent repeats it until it is acknowledged. */
 export interface TaskResult {
   lease: number;
   task: number;
@@ -13,21 +13,21 @@ export interface TaskResult {
   signal: string | null;
   startedAtMs: number;
   endedAtMs: number;
-  /** Set when the agent could not run or had to end the command itself. */
+  /** Set when the agent could not run the command or had to end it. */
   reason: string | null;
 }
 
 export interface ExchangeItem {
   instance: string;
-  /** Counts up by one with each new claim of this agent and stays when a claim is repeated, so that a late copy is harmless. */
+  /** Incremented with each new claim of this agent and unchanged when a claim is repeated, so a late copy is harmless. */
   claim: number;
-  /** Leases wanted now; 0 asks for nothing. */
+  /** Number of leases wanted now; 0 for none. */
   want: number;
-  /** Leases whose commands run: this renews them. */
+  /** Leases whose commands run; listing them renews them. */
   running: number[];
-  /** Leases whose commands wait for their turn: this renews them too. Left out when there are none. */
+  /** Leases whose commands wait for their turn; listing them renews them too. Absent when there are none. */
   held?: number[] | undefined;
-  /** Leases handed back, whose commands never began. Left out when there are none. */
+  /** Returned leases, whose commands never began. Absent when there are none. */
   returned?: number[] | undefined;
   results: TaskResult[];
   /** Whether this is the head instance, which is never released early. */
@@ -45,16 +45,16 @@ export interface ExchangeAnswer {
   grants: Grant[];
   /** Leases whose results the agent may forget: recorded, repeated or stale. */
   acknowledged: number[];
-  /** Leases the agent must stop working on: they have ended. */
+  /** Leases that have ended: the agent must stop their work. */
   drop: number[];
-  /** No more work here, ever. */
+  /** Set when there will be no more work here. */
   stop: { code: string; text: string } | null;
   /** When to ask again if nothing was granted. */
   retryAfterMs: number;
-  /** Renew running leases at least this often. */
+  /** Running leases must be renewed at least this often. */
   renewWithinMs: number;
-  /** How many leases the agent may hold now, with the running one. */
+  /** Maximum number of leases that the agent may hold now, with the running one. */
   mayHold: number;
-  /** Of a job that starts all at once: how many instances a task must find in its environment. */
+  /** For a job that starts all at once: the number of instances, which a task finds in its environment. */
   gangSize?: number;
 }

@@ -1,21 +1,21 @@
-// `after`, `after-ok` and `priority`: what a request and the header of its script say of the queue.
+// The queue options `after`, `after-ok` and `priority`, from a request and the header of its script.
 import { maxAwaited, maxPriority, minPriority, type QueueRequest } from '../admission/queue.ts';
 import { integer, invalid, type KnownOptions } from './header-values.ts';
 
 export interface QueueInput {
-  /** Numbers of jobs. */
+  /** Job numbers. */
   after?: readonly number[] | undefined;
   afterOk?: readonly number[] | undefined;
   priority?: number | undefined;
 }
 
-/** Nothing for a job that is admitted at once or refused. Throws VALIDATION. */
+/** Returns no queue entry for a job that is admitted at once or refused. Throws VALIDATION. */
 export function readQueue(input: QueueInput, known: KnownOptions): { queue?: QueueRequest } {
   const after = input.after ?? numbers(known, 'after');
   const afterOk = input.afterOk ?? numbers(known, 'after-ok');
   const priority = input.priority ?? integer(known, 'priority', minPriority, maxPriority);
   if (after === undefined && afterOk === undefined && priority === undefined) return {};
-  // A job that is named in both has to succeed.
+  // A job that is in both lists has to succeed.
   const needsSuccess = new Set(afterOk);
   const others = new Set((after ?? []).filter((number) => !needsSuccess.has(number)));
   return {

@@ -1,5 +1,4 @@
-// The options of a script's header, and those that clients send on by name: which are honoured, which have no effect, and which
-// are refused.
+// Sorts the options of a script's header and of the request into those with effect, those without effect and refused ones.
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
 import { nearName } from '../near-name.ts';
@@ -43,9 +42,9 @@ export interface SentOptions {
 }
 
 /**
- * The last line of an option counts, as on a command line.
+ * The last occurrence of an option counts, as on a command line.
  *
- * @throws RopewalkError VALIDATION that names every option that is unknown or would change what runs.
+ * @throws RopewalkError VALIDATION that names every option that is unknown or would change the run.
  */
 export function readHeader(
   header: BatchHeader,
@@ -66,7 +65,7 @@ export function readHeader(
     if (clientOptions.includes(option.name) || runtimeOptions.has(option.name)) continue;
     if (honoured.has(option.name)) known.set(option.name, option);
     else if (choosesMachines && machineOptions.has(option.name)) continue;
-    // What the caller says of an option counts; the header's line on it would only be reported a second time.
+    // The request's option counts; the header's line would only be reported a second time.
     else if (!Object.hasOwn(sent, option.name)) judge(option.name, option);
   }
   for (const name of Object.keys(sent)) {
@@ -84,8 +83,8 @@ interface Unusable {
 }
 
 /**
- * The warning for an option without effect, or why running without the option would run something else. `suggests`: the comparison with
- * all known names takes a fifth of a millisecond, too much for each of thousands.
+ * Returns the warning for an option without effect, or the problem with an unusable one. `suggests`: the comparison with all known names takes a
+ * fifth of a millisecond, too much for each of thousands.
  */
 function judgeOption(
   name: string,
@@ -110,7 +109,7 @@ const allNames = [...honoured, ...runtimeOptions, ...machineOptions, ...noEffect
 const allOptions = 'docs/batch-options.md describes all options.';
 const maxReported = 20;
 
-/** One error for all of them: the user repairs the script once. */
+/** Reports all problems in one error, so the user edits the script once. */
 function throwUnusable(all: readonly Unusable[]): void {
   const [first, ...others] = all;
   if (first === undefined) return;

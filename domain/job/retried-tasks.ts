@@ -1,5 +1,5 @@
-// Which tasks of an ended job a retry runs.
-/** Code of a job that was cancelled because one that had to succeed first did not. */
+// Selects the tasks of an ended job that a retry runs.
+/** Code of a job that was cancelled because a job that had to succeed first did not. */
 export const dependencyFailed = 'DEPENDENCY_FAILED';
 
 export interface EndedJob {
@@ -9,9 +9,9 @@ export interface EndedJob {
 }
 
 /**
- * Failed tasks; and those that never ran or were ended because the job ended with an error of its own: no instances, a timeout, a
- * budget, a job that had to succeed first. Of such a job nothing says which of them a user had cancelled before. Otherwise cancelled tasks are run again only when asked
- * for, together with the failed ones.
+ * Failed tasks, and tasks that never ran or were ended because the job ended with its own error: no instances, a timeout, a budget, a failed
+ * dependency. Such a job has no record of which tasks a user had cancelled before. Otherwise cancelled tasks run again, together with the failed
+ * ones, only on request.
  */
 export function retriedStates(
   { status, reason, tasks }: EndedJob,

@@ -1,17 +1,17 @@
-// Which failures of a task are worth another attempt: all, or those whose exit codes and signals a rule names; and how long a
-// new job can run again what is not done.
+// Selects the failures of a task that are retried: all, or those whose exit codes and signals a rule names. Also limits how long a new job can retry
+// unfinished tasks.
 import { RopewalkError } from '../errors.ts';
 
-/** What a job with tasks that are not done ran stays sealed for this long after its end: a retry runs these again. */
+/** The sealed bundle of a job with unfinished tasks is kept for this long after its end, for retries. */
 export const retriableForMs = 7 * 86_400_000;
 
-/** Ranges of exit codes, and whether a command that a signal ended counts too. */
+/** Ranges of exit codes, and whether a command that a signal ended is retried too. */
 export interface RetryRules {
   exitCodes: [first: number, last: number][];
   signals: boolean;
 }
 
-/** Reads `1,75,100-120,signal`. Throws VALIDATION, field `retryOnExit`. */
+/** Parses `1,75,100-120,signal`. Throws VALIDATION, field `retryOnExit`. */
 export function readRetryRules(text: string): RetryRules {
   const rules: RetryRules = { exitCodes: [], signals: false };
   for (const part of text.split(',').map((each) => each.trim())) {

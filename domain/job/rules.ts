@@ -1,5 +1,4 @@
-// The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
-// waiting to be tried again, or not begun.
+// The basic steps of every change of a job. Each preserves the invariant: a task is recorded, leased once, waiting for another attempt, or not begun.
 import { lostCause, noteCause } from './failure-groups.ts';
 import { removeLease } from './leases.ts';
 import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from './limits.ts';
@@ -17,22 +16,22 @@ export function countWaiting({ settings, counters, leases }: JobState): number {
 }
 
 /**
- * When its command began, as far as the workflow knows: an agent that gets a lease for now begins at once. Null for a lease that
- * waits for its turn.
+ * When the lease's command began, as far as the workflow knows: an agent begins at once with a lease that is not ahead of its turn. Null for a lease
+ * that waits for its turn.
  */
 export function startOf({ startedAtMs, grantedAtMs, ahead }: Lease): number | null {
   return startedAtMs ?? (ahead === true ? null : grantedAtMs);
 }
 
-/** How long a lease lives after its agent was heard: the longer its task has run by then, the longer. */
+/** Period of a lease after its agent was heard; it grows with the running time of its task. */
 export function leasePeriodMs({ settings }: JobState, { startedAtMs, grantedAtMs, heardAtMs }: Lease): number {
   const ranMs = heardAtMs - (startedAtMs ?? grantedAtMs);
   return Math.max(settings.leaseMs, Math.min(maxGrownLeaseMs, Math.floor(ranMs / 4)));
 }
 
 /**
- * Removes a lease; what becomes of its task is the caller's next line. False when it has ended before: then its task is the matter of
- * another line.
+ * Removes a lease; the caller must then requeue or record its task. Returns false when the lease has already ended, and the task must then be left
+ * alone.
  */
 export function endLease(state: JobState, lease: Lease): boolean {
   return removeLease(state, lease);
@@ -46,7 +45,7 @@ export function requeue(state: JobState, lease: Lease): void {
   delete state.emptySinceMs;
 }
 
-/** Writes a task's one record, after its lease was ended: from then on the task is in no place from which it could be leased again. */
+/** Writes a task's only record, after its lease was ended; from then on the task cannot be leased again. */
 export function recordTask(state: JobState, record: TaskRecord): void {
   state.counters[record.state] += 1;
   delete state.attempts[record.task];
@@ -71,14 +70,14 @@ export function cancelLease(state: JobState, lease: Lease, reason: Reason): void
   });
 }
 
-/** Ends a lease that its instance will not finish, for a reason that has nothing to do with the task. */
+/** Ends a lease that its instance will not finish, for a reason unrelated to the task. */
 export function interruptLease(state: JobState, lease: Lease): void {
   if (!endLease(state, lease)) return;
   state.counters.lost += 1;
   requeue(state, lease);
 }
 
-/** Ends a lease whose instance will not finish it, for an unknown reason. A task that loses one instance after the other is given up. */
+/** Ends a lease that its instance will not finish, for an unknown reason. A task that has lost too many instances fails. */
 export function loseLease(state: JobState, lease: Lease, why: string, nowMs: number): void {
   if (!endLease(state, lease)) return;
   state.counters.lost += 1;
@@ -108,7 +107,7 @@ export function loseLease(state: JobState, lease: Lease, why: string, nowMs: num
   });
 }
 
-/** Gives the job its one outcome as soon as no task is open. */
+/** Sets the job's outcome as soon as no task is open. */
 export function settle(state: JobState, nowMs: number): void {
   if (state.outcome !== null) return;
   const { done, error, cancelled } = state.counters;
@@ -140,7 +139,7 @@ function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' |
   return { status: 'done', reason: { code: 'ALL_DONE', text, atMs: nowMs } };
 }
 
-/** The order for an agent that has no more work here. */
+/** The order for an agent without further work here. */
 export function stopOrder(state: JobState, instance: JobInstance): { code: string; text: string } | null {
   if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
   if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };

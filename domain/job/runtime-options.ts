@@ -1,12 +1,12 @@
-// What a script's header, or an option sent on by name, says of where commands run: a container, or the instance itself.
+// Options from a script's header or from the request for where commands run: in a container, or directly on the instance.
 import type { BatchHeader } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
 import { parseFlag } from './header-values.ts';
 
-/** Never an option of a container engine: it begins with a letter or a digit. */
+/** Starts with a letter or a digit, so a container engine cannot read it as an option. */
 export const imageSyntax = /^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}$/;
 
-/** Their command-line names. */
+/** The options' command-line names. */
 export const runtimeOptions: ReadonlySet<string> = new Set([
   'container',
   'ignore-container-entrypoint',
@@ -15,11 +15,11 @@ export const runtimeOptions: ReadonlySet<string> = new Set([
 ]);
 
 export interface RuntimeOptions {
-  /** Image that the caller sent by name. */
+  /** Image of the request. */
   container?: string;
-  /** Image that the header names; whatever the caller says of software or containers wins over it. */
+  /** Image of the header; any software or container of the request overrides it. */
   headerContainer?: string;
-  /** Named environment, as above. */
+  /** Named environment; the same two sources. */
   software?: string;
   headerSoftware?: string;
   ignoreEntrypoint?: boolean;

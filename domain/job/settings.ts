@@ -1,6 +1,5 @@
-// From what a caller sent and what the script's header says to what runs. Explicit fields win over the header.
-// An option that we cannot honour and that would change what runs is refused; one that merely has no effect here is
-// reported as a warning. Never silently ignored.
+// Resolves a request and its script's header to the settings of a job. Explicit fields override the header. An unsupported option that would change
+// the run is refused; one without effect here is reported as a warning. No option is silently ignored.
 import type { QueueRequest } from '../admission/queue.ts';
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { microsOf } from '../cost/interval.ts';
@@ -18,7 +17,7 @@ import { readHeader } from './read-header.ts';
 import { readRetryRules, type RetryRules } from './retry-rules.ts';
 import { readTaskList, type TaskListInput } from './task-list.ts';
 
-/** The fields of POST /v1/jobs that this file reads, by structure. */
+/** The fields of POST /v1/jobs that this file uses, by structure. */
 export interface JobInput extends TaskListInput, PlacementInput, FilesInput, QueueInput {
   command: readonly string[];
   name?: string | undefined;
@@ -33,25 +32,25 @@ export interface JobInput extends TaskListInput, PlacementInput, FilesInput, Que
   watchdogTimeout?: string | number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   secretEnv?: Readonly<Record<string, string>> | undefined;
-  /** Options that are no field of their own, by name: clients send them on without knowing what they mean. */
+  /** Options without a field of their own, by name; clients pass them on without interpreting them. */
   options?: Readonly<Record<string, string>> | undefined;
-  /** Options of the header that the client has carried out. */
+  /** Options of the header that the client has already applied. */
   clientOptions?: readonly string[] | undefined;
 }
 
 export interface JobDefaults {
-  /** Most instances the provider can give one job here. */
+  /** Maximum number of instances that the provider can give one job here. */
   maxInstances: number;
   leaseMs?: number;
   retries?: number;
-  /** Options about machines have an effect on a cloud, where machines are chosen, and none on a host. */
+  /** True on a cloud, where machine options have an effect; false on a host. */
   choosesMachines?: boolean;
 }
 
 export interface ResolvedJob {
-  /** Empty when the request has no name: admission then names the job after its number. */
+  /** Empty when the request has no name: admission then derives the name from the job's number. */
   name: string;
-  /** The command line as text for people, at most 200 characters, without control characters. Never run from here. */
+  /** The command line as text for views, at most 200 characters, without control characters. Never run from here. */
   command: string;
   taskCount: number;
   /** Canonical array syntax of taskCount ids. */
@@ -59,34 +58,34 @@ export interface ResolvedJob {
   /** Null when tasks have only their id. */
   inputs: TaskInputs | null;
   instances: number;
-  /** Indices of the tasks that the head instance runs, and no others; absent when all instances run tasks alike. */
+  /** Indices of the head instance's own tasks; absent when all instances run any task. */
   headTasks?: number[];
-  /** All instances or none. */
+  /** Starts with all instances or not at all. */
   gang?: true;
-  /** It waits for others, or for room in the quota. */
+  /** Set when the job waits for other jobs, or for room in the quota. */
   queue?: QueueRequest;
   retries: number;
-  /** Which failures are tried again; all when absent. */
+  /** The failures to retry; all when absent. */
   retryOn?: RetryRules;
   /** Null means no limit. */
   taskTimeoutMs: number | null;
   leaseMs: number;
-  /** An instance that has had no answer for this long ends by itself. */
+  /** An instance without an answer from the API for this long ends itself. */
   watchdogTimeoutMs: number;
   /** Null means no limit. */
   jobTimeoutMs: number | null;
-  /** Its cluster ends when it has cost this much, in millionths of a dollar; absent means no limit. */
+  /** The cost limit of its cluster, in millionths of a dollar; no limit when absent. */
   maxCostMicros?: number;
-  /** The header's environment under the caller's. */
+  /** The header's environment, overridden by the caller's. */
   env: Record<string, string>;
-  /** Like env, and stronger: a name that is in both has this value. */
+  /** Like env, but overrides it. */
   secretEnv: Record<string, string>;
   files: FileOptions;
-  /** Options that have no effect here, a sentence each. */
+  /** Options without effect here, one sentence each. */
   warnings: string[];
 }
 
-/** Merges input over header over defaults. Throws VALIDATION that names the field or the option with its line. */
+/** Merges input over header over defaults. Throws VALIDATION naming the field, or the option with its line. */
 export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDefaults): ResolvedJob {
   const { known, warnings } = readHeader(header, input, defaults.choosesMachines === true);
   const { array, inputs, atOnce } = readTaskList(input, known);
@@ -139,7 +138,7 @@ function retryRules(explicit: string | undefined, known: KnownOptions): { retryO
   return option === undefined ? {} : { retryOn: atLine(option, () => readRetryRules(option.value)) };
 }
 
-/** The header's word counts when the caller says nothing of either. */
+/** The header counts only when the request sets neither option. */
 function placementOf(input: JobInput, known: KnownOptions): PlacementInput {
   const { taskOnScheduler, schedulerTaskArray } = input;
   if (taskOnScheduler !== undefined || schedulerTaskArray !== undefined) return { taskOnScheduler, schedulerTaskArray };
@@ -191,7 +190,7 @@ function headerName(known: KnownOptions): string {
   throw invalid(option, 'is not a name', 'Use letters, digits, ".", "_" and "-", at most 100.');
 }
 
-/** Values stay out of the error: they may be secrets. */
+/** The error leaves out values, because they may be secrets. */
 function headerEnv(header: BatchHeader, name: 'env' | 'secret-env'): Record<string, string> {
   const env: Record<string, string> = {};
   for (const option of header.options.filter((each) => each.name === name)) {

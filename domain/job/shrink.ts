@@ -1,24 +1,24 @@
-// A job releases instances while its last tasks run: those without a lease, once no task has waited for a while. The head instance
-// stays to the end. A released instance gets no more work, so that no lease is lost with it.
+// A job releases instances while its last tasks run: those without a lease, once no task has waited for a while. The head instance stays until the
+// end. A released instance gets no more work, so no lease is lost with it.
 import { shrinkAfterMs } from './limits.ts';
 import { mayRun } from './placement.ts';
 import { hasEnded } from './rules.ts';
 import type { JobState } from './state.ts';
 
-/** Notes since when no task has waited. A task that is put back in line begins that anew, see `requeue`. */
+/** Notes since when no task has waited. `requeue` resets this time. */
 export function noteQueue(state: JobState, nowMs: number): void {
   if (hasEnded(state)) return;
   if (isQueueEmpty(state)) state.emptySinceMs ??= nowMs;
   else delete state.emptySinceMs;
 }
 
-/** When instances can be released, or null while none can. */
+/** When instances can be released; null when none can. */
 export function nextShrinkMs(state: JobState): number | null {
   if (hasEnded(state) || state.emptySinceMs === undefined || spare(state).length === 0) return null;
   return state.emptySinceMs + shrinkAfterMs;
 }
 
-/** The instances to release now. Each gets the notice in its next exchange. */
+/** Returns the instances to release now. Each is notified in its next exchange. */
 export function releaseSpareInstances(state: JobState, nowMs: number): string[] {
   const dueMs = nextShrinkMs(state);
   if (dueMs === null || nowMs < dueMs) return [];
@@ -27,7 +27,7 @@ export function releaseSpareInstances(state: JobState, nowMs: number): string[] 
     const instance = state.instances[id];
     if (instance !== undefined) instance.isReleased = true;
   }
-  // Those that finish next go together, not one by one.
+  // Instances that finish within the next period are released together, not one by one.
   state.emptySinceMs = nowMs;
   return ids;
 }

@@ -1,5 +1,5 @@
-// The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
-// Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
+// The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON. Only the functions of this folder change
+// it. Nothing here depends on Temporal, HTTP or the clock: `nowMs` is a parameter.
 import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
 import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
@@ -10,45 +10,45 @@ export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 
 /** `waiting`: in the queue, before its workflow starts. */
 export type JobStatus = 'waiting' | 'pending' | 'running' | 'done' | 'error' | 'cancelled';
 
-/** What the workflow needs to know of the job's specification; the rest stays in the object store. */
+/** The part of the job's specification that the workflow needs; the rest stays in the object store. */
 export interface JobSettings {
   name: string;
-  /** The command line as people typed it, for views; never run from here. */
+  /** The command line as the user typed it, for views; never run from here. */
   command: string;
   taskCount: number;
-  /** Task ids as `readStoredArray` reads them, e.g. `2,4-6,8-10` or `0-9`; the nth id belongs to index n. */
+  /** Task ids in the format of `readStoredArray`, e.g. `2,4-6,8-10` or `0-9`; the nth id belongs to index n. */
   array: string;
-  /** Instances the job's cluster is asked for. */
+  /** Number of instances requested for the job's cluster. */
   instances: number;
   leaseMs: number;
   /** Extra attempts for a task whose command exits other than 0. */
   retries: number;
-  /** Which failures are tried again; all when absent. */
+  /** The failures to retry; all when absent. */
   retryOn?: RetryRules | undefined;
-  /** From the first granted task; null means no limit. */
+  /** Counts from the first granted task; null for no limit. */
   jobTimeoutMs: number | null;
   provider: string;
   providerQueue: string;
-  /** vCPU a single instance counts for in the workspace's limits. */
+  /** Number of vCPUs that one instance uses of the workspace's limits. */
   instanceVcpus: number;
-  /** Indices of the tasks that the head instance runs, and no others; absent when all instances run tasks alike. */
+  /** Indices of the head instance's own tasks; absent when all instances run any task. */
   headTasks?: number[] | undefined;
-  /** No task starts before all instances are there; without one of them the job ends. */
+  /** No task starts before all instances are ready; the job ends if one of them is unavailable. */
   gang?: true | undefined;
-  /** The job whose failed tasks this one runs again. */
+  /** The job whose failed tasks this one retries. */
   retryOf?: number | undefined;
-  /** What it waited for before it was admitted, for views. */
+  /** The jobs it waited for before its admission, for views. */
   after?: { number: number; needsSuccess: boolean }[] | undefined;
   priority?: number | undefined;
-  /** Its cluster ends when it has cost this much, in millionths of a dollar. */
+  /** The cost limit of its cluster, in millionths of a dollar. */
   maxCostMicros?: number | undefined;
-  /** Name of the schedule that it is a run of, for views. */
+  /** Name of the schedule that submitted it, for views. */
   schedule?: string | undefined;
-  /** What a cloud is asked for; absent on this machine. */
+  /** The requested cloud machines; absent on a host. */
   machines?: MachineSettings | undefined;
 }
 
-/** One running right to run one task. `lease` is the fencing number: it only grows within a job. */
+/** The right to run one task. `lease` is the fencing number: it only grows within a job. */
 export interface Lease {
   lease: number;
   task: number;
@@ -56,14 +56,14 @@ export interface Lease {
   instance: string;
   claim: number;
   grantedAtMs: number;
-  /** Last time its agent was heard saying that it holds this lease. */
+  /** When its agent last confirmed that it holds this lease. */
   heardAtMs: number;
   deadlineMs: number;
-  /** When its command began, as far as its agent has said that it runs; null before. */
+  /** When its command began, according to its agent; null before. */
   startedAtMs: number | null;
-  /** Periods of silence already forgiven because the instance exists. */
+  /** Periods of silence tolerated so far because the instance exists. */
   extensions: number;
-  /** Granted before its turn, and its agent has not said that it runs. */
+  /** Granted before its turn, and its agent has not reported running it. */
   ahead?: true;
 }
 
@@ -77,21 +77,21 @@ export interface TaskRecord {
   instance: string | null;
   startedAtMs: number | null;
   endedAtMs: number;
-  /** Set unless the exit code says it all. */
+  /** Set unless the exit code is the whole reason. */
   reason: string | null;
 }
 
-/** What is remembered of an instance: its last claim, so that a repeated claim gets the same grant. */
+/** A job's record of an instance, with its last claim, so a repeated claim gets the same grant. */
 export interface JobInstance {
   lastClaim: number;
-  /** Leases recorded since that claim, to distinguish a repeated result from a stale one. */
+  /** Leases recorded since that claim, which distinguish a repeated result from a stale one. */
   recorded: number[];
   lastSeenMs: number;
-  /** Its cluster has lost it: it gets no more work. */
+  /** Its cluster has lost it; it gets no more work. */
   lost: boolean;
-  /** Whether it is the head instance, as its agent said. */
+  /** Whether it is the head instance, according to its agent. */
   head: boolean;
-  /** Back with the cluster, as no task waits: it gets no more work either. */
+  /** Released to the cluster because no task waits; it gets no more work. */
   isReleased?: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface JobCounters {
   repeated: number;
   /** Attempts whose instance was lost. */
   lost: number;
-  /** Attempts that failed and were tried again. */
+  /** Failed attempts that were retried. */
   retried: number;
 }
 
@@ -115,29 +115,29 @@ export interface JobState {
   workspace: string;
   settings: JobSettings;
   submittedAtMs: number;
-  /** When the first task was granted: its command begins as soon as its agent has the answer. */
+  /** When the first task was granted; its command begins as soon as its agent has the answer. */
   startedAtMs: number | null;
   endedAtMs: number | null;
-  /** `null` while tasks are open; the outcome, set once, afterwards. */
+  /** `null` while tasks are open; then the outcome, set once. */
   outcome: { status: 'done' | 'error' | 'cancelled'; reason: Reason } | null;
   cancelRequested: Reason | null;
-  /** Why some tasks were cancelled while the job goes on: the last time. */
+  /** Why tasks were last cancelled while the job continued. */
   tasksCancelled?: Reason;
-  /** Indices never leased yet start here and run up to taskCount. A task below that has ended if it is neither leased nor requeued. */
+  /** Indices from here up to taskCount were never leased. A task below has ended if it is neither leased nor requeued. */
   nextFresh: number;
-  /** Tasks that were cancelled before they were ever leased, as task-set.ts writes them; absent without one. */
+  /** Tasks that were cancelled before they were ever leased, in the format of task-set.ts; absent when there are none. */
   skipped?: string;
   /** Indices that wait for another attempt, oldest first. */
   requeued: number[];
   nextLease: number;
   leases: Lease[];
-  /** Attempts behind them, for tasks that wait for another or run it: index -> count. */
+  /** Past attempts of tasks that wait for another attempt or run it: index -> count. */
   attempts: Record<string, number>;
-  /** Attempts whose command failed, of tasks that are tried again: index -> count. */
+  /** Failed attempts of tasks that are retried: index -> count. */
   failures: Record<string, number>;
   /**
-   * When attempts ended with their instance for an unknown reason: index -> times, oldest first. Empty for a task that only waited
-   * for its turn on such an instance: nothing counts against it, but it runs alone.
+   * When attempts ended with their instance for an unknown reason: index -> times, oldest first. Empty for a task that only waited for its turn on
+   * such an instance: no loss counts against it, but it runs alone.
    */
   losses: Record<string, number[]>;
   instances: Record<string, JobInstance>;
@@ -145,7 +145,7 @@ export interface JobState {
   /** Records not yet in the archive. */
   page: TaskRecord[];
   pagesWritten: number;
-  /** Since when no task has waited; absent while one does. */
+  /** Since when no task has waited; absent while one waits. */
   emptySinceMs?: number;
   projection: Projection;
   /** The newest error texts, for the view. */

@@ -1,12 +1,12 @@
-// The array of a job as its specification and its state have it: array syntax, or, of a retry, the array of the first job and which of
-// its tasks are tried again. Any choice among a million tasks fits in 167 kB; their ids as text would need megabytes.
+// The array of a job in its specification and state: array syntax or, for a retry, the array of the first job and the set of its retried tasks. Any
+// subset of a million tasks fits in 167 kB; its ids as text would need megabytes.
 import { isArray, maxShownChars, parseArray, shownArray, writeArray, type JobArray } from './array.ts';
 import { lastWhere } from './array-layers.ts';
 import { indicesOf, setOf } from './task-set.ts';
 
 /**
- * The tasks of a job's settings, read once for each settings object. A workflow asks at every message; reading 10,000 scattered ids
- * takes some ms, which a replay would spend again for each.
+ * The tasks of a job's settings, parsed once for each settings object. A workflow needs them for every message; parsing 10,000 scattered ids takes
+ * some ms, which a replay would spend again for each.
  */
 export function arrayOf(settings: { readonly array: string }): JobArray {
   const known = read.get(settings);
@@ -18,7 +18,7 @@ export function arrayOf(settings: { readonly array: string }): JobArray {
 
 const read = new WeakMap<object, JobArray>();
 
-/** Its canonical text is what was stored. */
+/** Parses a stored array; its canonical text is the stored text. */
 export function readStoredArray(stored: string): JobArray {
   const { whole, chosen } = partsOf(stored);
   const array = parseArray(whole);
@@ -40,19 +40,19 @@ export function readStoredArray(stored: string): JobArray {
   };
 }
 
-/** Of some tasks of a stored array, given by their ascending indices. */
+/** Stores some tasks of a stored array, given by their ascending indices. */
 export function chooseTasks(stored: string, indices: readonly number[]): string {
   const { whole, chosen } = partsOf(stored);
   const array = parseArray(whole);
   const places = chosen === null ? indices : indices.map((index) => chosen[index] ?? 0);
   const syntax = writeArray(places.map((place) => array.idAt(place)));
-  // Where it is short, people can read it.
+  // A short array stays readable.
   const asSet = `${whole}${separator}${setOf(places, array.count)}`;
   const isShorter = syntax.length <= maxShownChars || syntax.length <= asSet.length;
   return isShorter && isArray(syntax) ? syntax : asSet;
 }
 
-/** In array syntax, cut where it is long: for people. */
+/** Array syntax for views, shortened when long. */
 export function describeStoredArray(stored: string): string {
   if (!stored.includes(separator)) return shownArray(stored);
   const array = readStoredArray(stored);
@@ -60,7 +60,7 @@ export function describeStoredArray(stored: string): string {
   return shownArray(writeArray(first), first.length === array.count);
 }
 
-/** Whether `describeStoredArray` has left out ids. */
+/** True when `describeStoredArray` has left out ids. */
 export const isShortened = (shown: string): boolean => shown.endsWith('...');
 
 const separator = '|';

@@ -1,4 +1,4 @@
-// What people see of a job, derived from its state and nothing else.
+// The visible status of a job, derived from its state alone.
 import { taskPageSize } from './limits.ts';
 import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
@@ -33,20 +33,20 @@ export function summarizeJob(state: JobState): JobSummary {
   };
 }
 
-/** What lists show; see domain/projection.ts. */
+/** The status and figures in lists; see domain/projection.ts. */
 export function shownJob(state: JobState): Shown {
   const { status, tasks } = summarizeJob(state);
   const { running, done, error, cancelled } = tasks;
   return { status, digest: [running, done, error, cancelled].join('/') };
 }
 
-/** Records that must go to the archive now: a full page, or all that is left at the end. */
+/** Records to archive now: a full page, or all remaining ones at the end. */
 export function pageDue(state: JobState): TaskRecord[] | null {
   if (state.page.length >= taskPageSize) return state.page.slice(0, taskPageSize);
   return state.outcome !== null && state.page.length > 0 ? [...state.page] : null;
 }
 
-/** Drops records from the state once they are safe in the archive. */
+/** Drops records from the state once they are in the archive. */
 export function pageWritten(state: JobState, count: number): void {
   state.page.splice(0, count);
   state.pagesWritten += 1;

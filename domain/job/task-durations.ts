@@ -1,4 +1,4 @@
-// How long tasks took, in classes for a histogram.
+// Task durations in classes for a histogram.
 
 export interface DurationClass {
   fromMs: number;
@@ -7,7 +7,7 @@ export interface DurationClass {
   count: number;
 }
 
-/** Classes of equal width; where the longest is far longer than the shortest, steps of 1, 2 and 5 of each power of ten. */
+/** Classes of equal width; steps of 1, 2 and 5 of each power of ten where the longest is far longer than the shortest. */
 export function durationClasses(shortest: number, longest: number): DurationClass[] {
   if (shortest > longest) return [];
   const edges =

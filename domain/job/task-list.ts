@@ -1,5 +1,4 @@
-// Which tasks a job has: a number, array syntax, or one for each input. What the caller says counts; the header's word on it, in
-// whichever form, counts only when the caller says nothing.
+// The tasks of a job: a number, array syntax, or one for each input. The request overrides the header, whichever form each uses.
 import { RopewalkError } from '../errors.ts';
 import type { JobArray } from './array.ts';
 import { arrayOfCount, parseArray } from './array.ts';
@@ -8,7 +7,7 @@ import { countInputs, readInputs, type MapOver, type TaskInputs } from './inputs
 
 export interface TaskListInput {
   ntasks?: number | undefined;
-  /** Array syntax; `%N` at its end lets at most N tasks run at a time. */
+  /** Array syntax; `%N` at its end limits the tasks that run at a time to N. */
   array?: string | undefined;
   mapOver?: MapOver | undefined;
 }
@@ -16,16 +15,16 @@ export interface TaskListInput {
 export interface TaskList {
   array: JobArray;
   inputs: TaskInputs | null;
-  /** How many tasks may run at a time, as `%N` says. */
+  /** Maximum number of tasks that run at a time, from `%N`. */
   atOnce: number | null;
 }
 
-/** Throws VALIDATION that names the field, or the option with its line. */
+/** Throws VALIDATION naming the field, or the option with its line. */
 export function readTaskList(input: TaskListInput, known: KnownOptions): TaskList {
   const { ntasks, array, mapOver } = input;
   const mapped = mapOver !== undefined && hasInputs(mapOver);
   if (ntasks !== undefined && array !== undefined) throw bothNamed('ntasks and array are both set', 'array');
-  // `%N` alone names no tasks: it says how many run at a time.
+  // `%N` alone names no tasks, only how many run at a time.
   if (mapped && array !== undefined && ntasks === undefined && /^\s*%/.test(array)) {
     const { ids, atOnce } = limitOf(array);
     if (ids.trim() === '') return { ...mappedList({ ...headerDetails(known), ...mapOver }), atOnce };

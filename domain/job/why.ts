@@ -1,4 +1,4 @@
-// Why a job runs or waits, has not more instances, and has ended: from its view and that of its cluster, pure.
+// Explains why a job runs or waits, has not more instances, or has ended. Pure, from its view and that of its cluster.
 import {
   explainCapacity,
   explainEnd,
@@ -15,7 +15,7 @@ import { instancesFor } from './placement.ts';
 import type { JobSettings } from './state.ts';
 import type { JobSummary } from './summary.ts';
 
-/** The parts of a job's view that this file reads, by structure. */
+/** The fields of a job's view that this file uses, by structure. */
 export interface JobFacts {
   status: JobSummary['status'];
   reason: Reason | null;
@@ -31,10 +31,10 @@ export interface JobFacts {
 
 export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures' | 'gpus'>;
 
-/** Of its specification. */
+/** From the job's specification. */
 export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
 
-/** `cluster`: null before it exists. `rules`: null once the specification was removed. */
+/** `cluster`: null until it exists. `rules`: null once the specification was deleted. */
 export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence[] {
   if (job.status === 'waiting') return [explainWait(job)];
   if (job.status !== 'pending' && job.status !== 'running') return [explainEnd('job', job), ...explainErrors(job)];
@@ -73,7 +73,7 @@ function explainState(job: JobFacts, cluster: JobCluster | null, rules: JobRules
   return { about: 'state', text, facts: [...counts.map(([name, count]) => fact(`tasks ${name}`, count)), registered] };
 }
 
-/** An instance runs one task at a time, so that tasks and the user's maximum bound the number of instances. */
+/** An instance runs one task at a time, so the number of tasks and the user's maximum limit the number of instances. */
 function explainSize({ instances, tasks }: JobFacts, rules: JobRules | null): WhySentence {
   const { total } = tasks;
   const useful = instancesFor(total, rules?.headTasks, Number.POSITIVE_INFINITY);

@@ -1,6 +1,6 @@
-// What the state knows of a wait for capacity.
+// The state of a wait for capacity.
 
-/** There are slots to fill, and a cloud that has nothing for them. */
+/** There are slots to fill, and the cloud has no capacity for them. */
 export interface CapacityWait {
   sinceMs: number;
   tries: number;

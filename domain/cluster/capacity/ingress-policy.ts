@@ -1,14 +1,14 @@
-// How far the operator lets ports of head instances be opened: no request and no default of a workspace goes beyond it.
+// The operator's limit on opening ports of head instances: no request and no workspace default may exceed it.
 import { RopewalkError } from '../../errors.ts';
 import { parseIpv6 } from '../../ipv6.ts';
 import { parseRange, type IngressInput, type IngressRules } from './ingress-rules.ts';
 
-/** `limited`: no range wider than `widest`. Ranges: only parts of these. */
+/** `limited`: no range wider than `widest`. A list: only subranges of these ranges. */
 export type IngressPolicy = 'any' | 'limited' | readonly string[];
 
 export const ingressPolicySyntax = 'must be any, limited, or ranges of addresses with commas between them';
 
-/** Null for what is none. */
+/** Returns null for an invalid policy. */
 export function parseIngressPolicy(text: string): IngressPolicy | null {
   if (text === 'any' || text === 'limited') return text;
   const ranges = text.split(',').map((each) => parseRange(each.trim()));
@@ -34,13 +34,13 @@ export function requireAllowedIngress(
   }
 }
 
-/** For people: what the policy allows. */
+/** Describes the policy in words. */
 export const spellIngressPolicy = (policy: IngressPolicy): string => {
   if (policy === 'any') return 'any address';
   return policy === 'limited' ? 'ranges of at most an IPv4 /8 or an IPv6 /16' : policy.join(', ');
 };
 
-/** Wide enough for the networks of any organization, and far from everyone, also with as many ranges as a rule may have. */
+/** Wide enough for the networks of any organization, and far from the whole internet, even with as many ranges as a rule may have. */
 const widest = { 4: 8, 6: 16 } as const;
 
 function isAllowed(policy: Exclude<IngressPolicy, 'any'>, text: string): boolean {
@@ -51,7 +51,7 @@ function isAllowed(policy: Exclude<IngressPolicy, 'any'>, text: string): boolean
 
 interface Range {
   family: 4 | 6;
-  /** Of the address, 32 or 128 binary digits. */
+  /** Of the address: 32 or 128 binary digits. */
   digits: string;
   bits: number;
 }
@@ -61,7 +61,7 @@ const isWithin = (inner: Range, outer: Range): boolean =>
   inner.bits >= outer.bits &&
   inner.digits.slice(0, outer.bits) === outer.digits.slice(0, outer.bits);
 
-/** Of a range as `parseRange` writes it. */
+/** Takes a range in the format of `parseRange`. */
 function rangeOf(text: string): Range {
   const [address = '', bits = ''] = text.split('/');
   const groups = parseIpv6(address);

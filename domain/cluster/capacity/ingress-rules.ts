@@ -1,17 +1,17 @@
-// Who may reach a cluster's head instance from outside: from what people write to CIDR ranges.
+// Ingress rules of a cluster's head instance: from user input to CIDR ranges.
 import { RopewalkError } from '../../errors.ts';
 import { parseIpv6 } from '../../ipv6.ts';
 
 export interface IngressRules {
-  /** Who may reach the Dask scheduler's port, by mutual TLS; null: whom the account's own security groups let in. */
+  /** Sources that may reach the Dask scheduler's port, by mutual TLS; null leaves it to the account's own security groups. */
   scheduler: { port: number; from: string[] } | null;
-  /** Who may reach port 22; null: whom the account's own security groups let in. */
+  /** Sources that may reach port 22; null leaves it to the account's own security groups. */
   ssh: string[] | null;
-  /** Further ports; absent without any. */
+  /** Further ports; absent when there are none. */
   others?: { port: number; from: string[] }[] | undefined;
 }
 
-/** Every port that is opened, with one who may reach it: a rule of a firewall. */
+/** Returns each opened port with each of its sources: one firewall rule each. */
 export const portsOf = ({ scheduler, ssh, others = [] }: IngressRules): { port: number; source: string }[] =>
   [
     ...(scheduler === null ? [] : [scheduler]),
@@ -24,25 +24,25 @@ export interface IngressInput {
   /** Sources, separated by commas. */
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
-  /** Who may reach further ports, by port. */
+  /** Sources that may reach further ports, by port. */
   openPorts?: Record<string, string> | undefined;
-  /** Port of the Dask scheduler; Dask's own unless given. */
+  /** Port of the Dask scheduler; Dask's default when absent. */
   schedulerPort?: number | undefined;
 }
 
-/** The port of Dask's own documentation and defaults. */
+/** The default port in Dask's documentation. */
 export const defaultSchedulerPort = 8786;
 
 const sshPort = 22;
 const everyone = ['0.0.0.0/0', '::/0'];
-/** EC2 allows 60 rules in a group. */
+/** EC2's limit of rules in a security group is 60. */
 const maxRules = 60;
 const maxSources = 20;
 
 /**
- * Null when the request asks for no rule.
+ * Returns null when the request asks for no rule.
  *
- * @throws RopewalkError VALIDATION naming the field: no address, or SSH both refused and allowed.
+ * @throws RopewalkError VALIDATION naming the field: an invalid address, or SSH both refused and allowed.
  */
 export function parseIngressRules(input: IngressInput): IngressRules | null {
   const { allowSsh, allowSshFrom, allowIngressFrom, schedulerPort: port = defaultSchedulerPort } = input;
@@ -108,10 +108,10 @@ function parseSource(text: string, field: string): string[] {
   });
 }
 
-/** An address, or a range of IPv4 or IPv6 as firewalls take it; null for all else. */
+/** Normalizes an IPv4 or IPv6 address or range for firewalls; null for anything else. */
 export const parseRange = (text: string): string | null => parseIpv4Range(text) ?? parseIpv6Range(text);
 
-/** As firewalls take it: the bits behind the prefix cleared. */
+/** Clears the bits after the prefix, as firewalls require. */
 function parseIpv4Range(text: string): string | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(text);
   const octets = (match?.slice(1, 5) ?? []).map(Number);
@@ -127,14 +127,14 @@ function parseIpv6Range(text: string): string | null {
   return groups === null ? null : `${shortened(cleared(groups, 16, bits))}/${bits}`;
 }
 
-/** Parts of `width` bits each, with the bits behind the prefix set to 0. */
+/** Takes parts of `width` bits each and clears the bits after the prefix. */
 const cleared = (parts: readonly number[], width: number, bits: number): number[] =>
   parts.map((part, at) => {
     const kept = Math.min(width, Math.max(0, bits - at * width));
     return part & (2 ** width - 2 ** (width - kept));
   });
 
-/** As RFC 5952 writes it: the first of the longest runs of zeros becomes `::`. */
+/** Shortens as RFC 5952 defines: the first of the longest runs of zeros becomes `::`. */
 function shortened(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':');
   const runs = [...text.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)];

@@ -1,40 +1,40 @@
-// What a cluster asks a cloud for: its machines, one launch of them, and the offers that were unavailable.
+// A cluster's requirements for cloud machines, the placement of one launch, and unavailable offers.
 import type { Architecture, Market } from '../../offers/offer.ts';
 import type { IngressRules } from './ingress-rules.ts';
 
 export type SpotPolicy = 'on-demand' | 'spot' | 'spot_with_fallback';
 
-/** What a cluster on a cloud may be made of; the API resolved it from what was on offer. */
+/** The acceptable machines of a cloud cluster, resolved by the API from the available offers. */
 export interface MachineSettings {
-  /** Instance types, the most wanted first. */
+  /** Instance types in order of preference. */
   workerTypes: string[];
   headTypes: string[];
   architecture: Architecture;
-  /** For workers; the head instance is always on demand, since everything ends with it. */
+  /** For workers; the head instance is always on-demand, because the cluster ends with it. */
   spotPolicy: SpotPolicy;
   region: string;
-  /** Zones that will do; never empty. */
+  /** Acceptable zones; never empty. */
   zones: string[];
-  /** Otherwise all instances are in one zone. */
+  /** When false, all instances are in one zone. */
   allowCrossZone: boolean;
-  /** Of each worker, and of the head instance unless `headDiskGib` is given. */
+  /** Disk size of each worker, and of the head instance unless `headDiskGib` is set. */
   diskGib: number;
   headDiskGib?: number | undefined;
   /** MB/s of the workers' disks; the cloud's default when absent. */
   workerDiskThroughput?: number | undefined;
-  /** The user's own tags of instances and what belongs to them; absent without any. */
+  /** The user's own tags of instances and their cloud resources; absent when there are none. */
   tags?: Record<string, string> | undefined;
-  /** Who may reach the head instance; absent when it is as the account has it. */
+  /** Ingress rules of the head instance; absent to leave them to the account. */
   ingress?: IngressRules | undefined;
-  /** Set when the user waits for unavailable capacity: this long, then the cluster goes on without. */
+  /** Set when the user waits for unavailable capacity: after this time the cluster continues without it. */
   waitForCapacityMs?: number | undefined;
-  /** Tasks can use the role or service account of their instance; absent when they cannot. */
+  /** Whether tasks can use the role or service account of their instance; absent when they cannot. */
   instanceCredentials?: true | undefined;
 }
 
-/** What one role is launched as. */
+/** The machines of one role in a launch. */
 export interface RolePlacement {
-  /** Instance types in order of preference; the cloud is asked for all of them at once. */
+  /** Instance types in order of preference; one request to the cloud names all of them. */
   types: string[];
   architecture: Architecture;
   market: Market;
@@ -53,7 +53,7 @@ export interface LaunchPlacement {
   tags?: Record<string, string>;
 }
 
-/** Something a cloud could not give: not asked for again before `untilMs`. `*` stands for all. */
+/** An offer that was unavailable: not requested again before `untilMs`. `*` matches everything. */
 export interface UnavailableOffer {
   market: Market;
   type: string;

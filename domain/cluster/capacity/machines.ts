@@ -1,5 +1,5 @@
-// Which machines a launch requests, from the cluster's requirements and without unavailable offers. The decision is written into the
-// launch before the call, so a repeated launch requests the same machines.
+// Selects the machines of a launch, from the cluster's requirements without unavailable offers. The selection is written into the launch before the
+// call, so a repeated launch requests the same machines.
 import { unavailableOfferMs } from '../limits.ts';
 import type { Market } from '../../offers/offer.ts';
 import type {
@@ -11,12 +11,12 @@ import type {
 } from './machine-settings.ts';
 import type { ClusterState, LaunchFailure } from '../state.ts';
 
-/** Instances in one launch; AWS takes 1,000, and a large call that fails is dear to repeat. */
+/** Maximum number of instances in one launch. AWS accepts 1,000, but a large call that fails is expensive to repeat. */
 export const maxSlotsPerLaunch = 500;
 
 /**
- * What to ask for now, or null while there is nothing available: then `availableAgainAtMs` says when to try
- * again. Instances that live fix the zone, unless the cluster may cross zones.
+ * Returns the placement of a launch, or null while no offer is available; `availableAgainAtMs` then returns the time of the next attempt. Existing
+ * instances fix the zone, unless the cluster may use several zones.
  */
 export function placeLaunch(
   state: ClusterState,
@@ -42,13 +42,13 @@ export function placeLaunch(
   };
 }
 
-/** When the first unavailable offering may be asked for again; null when none is remembered. */
+/** When the first unavailable offer may be requested again; null when none is stored. */
 export function availableAgainAtMs(state: ClusterState, nowMs: number): number | null {
   const ahead = state.unavailable.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs);
   return ahead.length === 0 ? null : Math.min(...ahead);
 }
 
-/** Remembers what a launch failed on; the reach of a failure decides how much is left alone. */
+/** Stores the offers that a failed launch found unavailable; the scope of the failure decides how many are excluded. */
 export function noteUnavailable(state: ClusterState, failure: LaunchFailure, nowMs: number): void {
   const { market, offer, zone, scope } = failure;
   const untilMs = nowMs + unavailableOfferMs;
@@ -68,7 +68,7 @@ export function noteUnavailable(state: ClusterState, failure: LaunchFailure, now
 const isSame = (a: UnavailableOffer, b: UnavailableOffer): boolean =>
   a.market === b.market && a.type === b.type && a.zone === b.zone;
 
-/** In the order in which they are tried. */
+/** Markets in the order of attempts. */
 export function marketsOf(policy: SpotPolicy): Market[] {
   if (policy === 'on-demand') return ['on-demand'];
   return policy === 'spot' ? ['spot'] : ['spot', 'on-demand'];
@@ -83,7 +83,7 @@ interface Sought {
   zones: readonly string[];
 }
 
-/** On the first market that has anything: types with a zone that may have them, zones with a type. */
+/** Uses the first market with an available offer: types that have a zone, and zones that have a type. */
 function placeRole(state: ClusterState, { shape, types, markets, zones }: Sought, nowMs: number): RolePlacement | null {
   for (const market of markets) {
     const mayHave = (type: string, zone: string): boolean => !isUnavailable(state, market, type, zone, nowMs);

@@ -1,5 +1,5 @@
-// What a cloud cannot give just now: since when it is waited for, when it is asked for again, and when that ends. Called
-// before each plan; what it changes is only when offers may be asked for again, and which slots are given up.
+// A wait for capacity: when it began, when the next attempt is due, and when it ends. Called before each plan; it only changes when offers may be
+// requested again and which slots are given up.
 import { maxCapacityPauseMs, minCapacityPauseMs } from '../limits.ts';
 import { formatDuration } from '../../units.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
@@ -11,14 +11,14 @@ import type { ClusterState } from '../state.ts';
 import { groupedFailures, noteReady } from '../status.ts';
 
 /**
- * Begins to wait when there are slots to fill and nothing left to ask for, ends with the last of them, or, where a time was
- * given, at its end, with the slots given up. Said twice at one moment it changes nothing more.
+ * Begins a wait when there are slots to fill and no available offer. The wait ends when all slots are filled or, with a time limit, at the limit,
+ * which gives up the slots. A second call at the same time changes nothing.
  */
 export function watchCapacity(state: ClusterState, nowMs: number): void {
   const { machines } = state.settings;
-  // A launch that is under way decides whether anything is missing.
+  // A launch under way decides whether capacity is missing.
   if (machines === undefined || state.stopRequested !== null || state.launches.length > 0) return;
-  // A slot that rests after failures of its own is not waited for.
+  // A slot that pauses after its own failures does not begin a wait.
   const isFillable = (slot: number): boolean => nowMs >= fillableAtMs(state, slot);
   const vacant = launchableSlots(state).filter(isFillable);
   const { waiting } = state;
@@ -42,13 +42,13 @@ export function watchCapacity(state: ClusterState, nowMs: number): void {
   }
 }
 
-/** When a wait ends with what there is then; null for none that has an end of its own. */
+/** When a wait ends and the cluster continues with its present instances; null for a wait without a time limit. */
 export function capacityDeadlineMs({ settings, waiting }: ClusterState): number | null {
   const waitMs = settings.machines?.waitForCapacityMs;
   return waitMs === undefined || waiting === null ? null : waiting.sinceMs + waitMs;
 }
 
-/** Slots that have no instance and are not given up. */
+/** Counts the slots that have no instance and are not given up. */
 export function missingSlots(state: ClusterState): number {
   const asked = state.launches.flatMap(({ slots }) => slots.filter((slot) => slot < state.target));
   return vacantSlots(state).length + asked.length;
@@ -58,8 +58,8 @@ export const missingText = (state: ClusterState): string =>
   `${missingSlots(state)} of ${state.target} instances are unavailable now${groupedFailures(state)}`;
 
 /**
- * Without a time of its own a wait asks again for each offer as soon as its failure is forgotten. With one it asks for all
- * at once, after pauses that grow: soon at first, and seldom when it takes hours.
+ * Without a time limit, each offer is requested again as soon as its exclusion ends. With a time limit, all offers are requested at once, after
+ * pauses that grow.
  */
 function tryAgain(state: ClusterState, { sinceMs, tries }: CapacityWait, nowMs: number): CapacityWait {
   const pauseMs = pauseOf(state.number, tries);
@@ -74,7 +74,7 @@ function tryAgain(state: ClusterState, { sinceMs, tries }: CapacityWait, nowMs: 
   return waiting;
 }
 
-/** A quarter more or less, by the cluster's number: many clusters that wait for one cloud shall not ask it in step. */
+/** Adds a jitter of a quarter, derived from the cluster's number, so waiting clusters do not retry at the same time. */
 function pauseOf(number: number, tries: number): number {
   const pauseMs = Math.min(maxCapacityPauseMs, minCapacityPauseMs * 2 ** Math.min(tries, 20));
   const share = (Math.imul(number + tries * 7_919, 0x9e3779b1) >>> 0) / 2 ** 32;

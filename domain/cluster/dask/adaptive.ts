@@ -1,10 +1,10 @@
-// Adaptive scaling: the scheduler says how many workers it would like to have, and the cluster follows within its bounds.
+// Adaptive scaling: the scheduler reports its target number of workers, and the cluster follows it within its bounds.
 import { addEvent, touchOrders } from '../notes.ts';
 import { isOvertaken, resizeCluster, type Asked } from '../requests.ts';
 import type { ClusterState, DaskState } from '../state.ts';
 import { scaleInAfterMs, type Adaptive } from './adaptive-settings.ts';
 
-/** Turns adaptive scaling on, between these counts of workers, or off. */
+/** Turns adaptive scaling on, with new bounds, or off. */
 export function adaptCluster(
   state: ClusterState,
   adaptive: DaskState['adaptive'],
@@ -13,7 +13,7 @@ export function adaptCluster(
 ): void {
   if (isOvertaken(state, 'adapt', asked)) return;
   if (state.dask === null || state.stopRequested !== null) return;
-  // After a scale request adaptive scaling is off already: this only releases its reservation.
+  // A scale request has already turned adaptive scaling off; this request only releases its reservation.
   if (adaptive === null && state.dask.adaptive === null) return;
   if (!hasSameMeasure(adaptive, state.dask.adaptive)) touchOrders(state);
   state.dask.adaptive = adaptive;
@@ -25,8 +25,8 @@ export function adaptCluster(
 }
 
 /**
- * Follows the scheduler's target at once when it is higher. A worker is closed when the target has been without it for
- * `scaleInAfterMs`, whatever became of the others meanwhile: the same that Dask's own Adaptive does.
+ * Follows a higher target of the scheduler at once. Closes a worker when the target has been lower for `scaleInAfterMs`, counted for each number of
+ * workers separately, as Dask's own Adaptive does.
  */
 export function adaptNow(state: ClusterState, dask: DaskState, nowMs: number): void {
   if (dask.adaptive === null) return;
@@ -47,7 +47,7 @@ export function adaptNow(state: ClusterState, dask: DaskState, nowMs: number): v
   dask.fewer = later;
 }
 
-/** When fewer workers were enough, so many were too: their time began then. */
+/** A number of workers that suffices proves that every larger number does too, so the larger numbers keep the earlier start. */
 function noteEnough(fewer: DaskState['fewer'], wanted: number, nowMs: number): DaskState['fewer'] {
   const known = fewer.filter(({ workers }) => workers >= wanted);
   if (known.at(-1)?.workers === wanted) return known;

@@ -1,7 +1,6 @@
-// The address at which Dask clients reach the scheduler. Workers use the private one; clients outside the cluster's network reach
-// the public one only.
+// The scheduler's address for Dask clients. Workers use the private address; clients outside the cluster's network can reach only the public one.
 
-/** `schedulerAddress` such as `tls://10.0.0.4:8786`, with its host replaced by the public address if clients are to use that. */
+/** Replaces the host of `schedulerAddress`, such as `tls://10.0.0.4:8786`, by the public address if clients use that. */
 export function addressForClients(
   schedulerAddress: string,
   { publicAddress, usePublicAddress }: { publicAddress: string | null; usePublicAddress: boolean },

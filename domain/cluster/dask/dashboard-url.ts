@@ -1,6 +1,6 @@
-// Where browsers reach the dashboards of clusters. Never the API's origin: a cluster's users decide what scripts run there.
+// The dashboard URLs of clusters. They never share the API's origin, because a cluster's users control the scripts that run there.
 
-/** In ROPEWALK_DASHBOARD_URL: replaced by a cluster's number, so that each cluster has an origin of its own. */
+/** Placeholder in ROPEWALK_DASHBOARD_URL for a cluster's number; it gives each cluster its own origin. */
 export const clusterPlaceholder = '{cluster}';
 
 /** The origin of one cluster's dashboard, e.g. `https://cluster-7.dashboards.example.com`. `url` has been validated. */

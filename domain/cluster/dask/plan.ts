@@ -1,5 +1,5 @@
-// When a Dask cluster ends by itself, which workers are to be drained, and when its head must be asked for.
-// Pure readings of the state, used by plan.ts.
+// Decides when a Dask cluster ends by itself, which workers to drain, and when to ask the API about its head. Pure functions of the state, used by
+// plan.ts.
 import { spellDuration } from '../../units.ts';
 import { scaleInAfterMs } from './adaptive-settings.ts';
 import { windowsOf, type Window } from './heard.ts';
@@ -22,10 +22,10 @@ export interface DrainOrder {
   adaptive: boolean;
 }
 
-/** After a drain's deadline the agent gets this long to say how it went. */
+/** After a drain's deadline the agent has this long to report the outcome. */
 const drainGraceMs = 15_000;
 
-/** The reason for which this cluster ends now, if there is one. */
+/** Returns the reason why this cluster ends now, or null. */
 export function daskEnd(state: ClusterState, nowMs: number): End | null {
   const { dask } = state;
   const settings = state.settings.dask;
@@ -38,7 +38,7 @@ export function daskEnd(state: ClusterState, nowMs: number): End | null {
   );
 }
 
-/** A scheduler that is lost takes all keys and results with it: a new one would be another cluster. */
+/** A lost scheduler loses all keys and results, so it cannot be replaced within the cluster. */
 function schedulerEnd(state: ClusterState, dask: DaskState): End | null {
   const head = state.instances.find((instance) => instance.slot === 0 && instance.state !== 'stopping');
   if (dask.schedulerAddress !== null && (head === undefined || head.state === 'error')) {
@@ -60,13 +60,13 @@ function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): E
     : null;
 }
 
-/** For a cluster that waits for capacity, the start begins when there is some. */
+/** For a cluster that waits for capacity, the start timeout begins when the wait ends. */
 function startDeadlineMs(state: ClusterState, { startTimeoutMs }: DaskSettings): number | null {
   if (state.settings.machines?.waitForCapacityMs === undefined) return state.createdAtMs + startTimeoutMs;
   return state.waiting !== null ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
 }
 
-/** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
+/** True once the scheduler and, if workers were requested, at least one worker have started. Later losses of workers do not change it. */
 function hasStarted(state: ClusterState): boolean {
   return state.dask !== null && state.dask.schedulerAddress !== null && state.dask.startedOnce;
 }
@@ -87,7 +87,7 @@ function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings)
   return [...found, { ...end, ...window, what: 'maximum lifetime ends at' }];
 }
 
-/** Deadlines that a report of the head's agent would put off. */
+/** Deadlines that a report of the head's agent would postpone. */
 function headDeadlines(dask: DaskState, { idleTimeoutMs, noClientTimeoutMs }: DaskSettings): (End & Wake)[] {
   const { idleSinceMs, noClientSinceMs } = dask;
   const found: (End & Wake)[] = [];
@@ -102,7 +102,7 @@ function headDeadlines(dask: DaskState, { idleTimeoutMs, noClientTimeoutMs }: Da
   return found;
 }
 
-/** Workers that are extra or interrupted, and have a started process: they are emptied before they go. */
+/** Extra or interrupted workers with a started process: they are drained before they are terminated. */
 export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
   const { dask } = state;
   const settings = state.settings.dask;
@@ -114,7 +114,7 @@ export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
       id: dask.nextDrainId + index,
       worker: instance.agent?.process?.name ?? '',
       deadlineMs: Math.min(nowMs + settings.drainTimeoutMs, instance.agent?.terminatesAtMs ?? Number.POSITIVE_INFINITY),
-      // An interrupted instance cannot be kept.
+      // An interrupted instance cannot stay.
       adaptive: dask.adaptive !== null && !isInterrupted(instance),
     }));
 }
@@ -133,7 +133,7 @@ export function isDraining({ agent }: ClusterInstance, nowMs: number): boolean {
   return drain !== null && drain.outcome === null && nowMs < drain.deadlineMs + drainGraceMs;
 }
 
-/** The head instance, when a deadline has passed that only its agent could put off, and it was not heard lately. */
+/** Returns the head instance when a deadline has passed that only its agent could postpone, and its agent was not heard recently. */
 export function headToHear(state: ClusterState, nowMs: number): string | null {
   const { dask } = state;
   const settings = state.settings.dask;
@@ -143,14 +143,14 @@ export function headToHear(state: ClusterState, nowMs: number): string | null {
   return state.instances.find(({ slot, state: is }) => slot === 0 && is !== 'stopping')?.id ?? null;
 }
 
-/** How long ago the first deadline passed that only the head could put off; null when none has. */
+/** Time since the first passed deadline that only the head could postpone; null when none has passed. */
 export function overdueMs({ dask, settings }: ClusterState, nowMs: number): number | null {
   if (dask === null || settings.dask === null) return null;
   const passed = headDeadlines(dask, settings.dask).filter(({ atMs }) => nowMs >= atMs);
   return passed.length === 0 ? null : Math.max(...passed.map(({ atMs }) => nowMs - atMs));
 }
 
-/** Moments at which time alone changes the plan. */
+/** Times at which the plan changes without an event. */
 export function daskWakes(state: ClusterState): Wake[] {
   const { dask } = state;
   const settings = state.settings.dask;

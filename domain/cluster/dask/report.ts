@@ -1,5 +1,5 @@
-// What agents report to a Dask cluster: the states of processes, the scheduler's figures, the outcomes of drains. A job's cluster
-// has none of this. Each function changes the state in place and may be given the same report twice.
+// Applies agents' reports to a Dask cluster: the states of processes, the scheduler's figures, the outcomes of drains. A job's cluster has none of
+// these. Each function changes the state in place and is idempotent.
 import type { Reason } from '../../reason.ts';
 import { adaptNow } from './adaptive.ts';
 import { noteHeadHeard } from './heard.ts';
@@ -24,7 +24,7 @@ export interface DaskReport {
   };
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
-  /** How long the scheduler has not answered its agent, or null when it does again. */
+  /** How long the scheduler has not answered its agent; null when it answers again. */
   unansweredForMs?: number | null;
 }
 
@@ -56,13 +56,13 @@ function applyProcess(
   const { agent } = instance;
   if (agent === null) return;
   const before = agent.process?.state;
-  // A process only goes forward: a report of an earlier state comes late, or again.
+  // A process never returns to an earlier state: such a report is late or repeated.
   if (before !== undefined && rank[said.state] < rank[before]) return;
   agent.process = { ...said, reason, atMs: nowMs };
   noteProcess(instance, nowMs);
   if (said.state === 'error' || said.state === 'stopped') {
     const why = reason ?? { code: 'PROCESS_EXITED', text: `its Dask process ended (${said.stage})`, atMs: nowMs };
-    // The same environment fails in the same way on every instance.
+    // The same environment fails on every instance.
     if (why.code === 'ENVIRONMENT_FAILED') giveUpSlot(state, instance.slot, why);
     lose(state, instance, why);
     return;
@@ -88,7 +88,7 @@ function applyScheduler(state: ClusterState, dask: DaskState, report: SchedulerR
   adaptNow(state, dask, nowMs);
 }
 
-/** A worker that the scheduler knew and knows no more: its instance is inspected now, not when its silence is noticed. */
+/** A worker that disappeared from the scheduler: its instance is inspected now, before its silence is noticed. */
 function suspectVanished(state: ClusterState, dask: DaskState, report: SchedulerReport, nowMs: number): void {
   const now = new Set(report.workers.map((worker) => worker.name));
   const before = dask.report?.workers.map((worker) => worker.name) ?? [];
@@ -106,7 +106,7 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
   if (instance === undefined || agent?.drain?.outcome !== null) return;
   touchOrders(state);
   if (outcome === 'kept' && agent.drain.adaptive && canStay(state, instance)) {
-    // Its data could not move, and no user asked for its end: it stays.
+    // Its data could not move, and no user requested its end, so it stays.
     agent.drain = null;
     if (instance.slot < state.target) return;
     moveToSlot(state, instance, state.target);
@@ -116,13 +116,13 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
   agent.drain.outcome = outcome;
 }
 
-/** It is alive, and wanted again meanwhile or at least allowed. */
+/** True when it is alive, and either wanted again or within the maximum. */
 function canStay(state: ClusterState, instance: ClusterInstance): boolean {
   if (instance.state !== 'ready' || hasReleasedSlot(instance)) return false;
   return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 
-/** A keepalive: a client exists, though it may not be connected. A timeout given here holds from now on. */
+/** A keepalive: a client exists, but may not be connected. A timeout in it applies from now on. */
 export function keepAlive(state: ClusterState, noClientTimeoutMs: number | null, nowMs: number): void {
   const { dask } = state;
   if (dask === null || state.settings.dask === null) return;

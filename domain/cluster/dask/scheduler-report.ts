@@ -1,19 +1,19 @@
-// What a Dask scheduler says of itself.
+// The report of a Dask scheduler.
 
-/** What the scheduler last said of itself, through the agent of the head instance. */
+/** The scheduler's latest figures, sent by the agent of the head instance. */
 export interface SchedulerReport {
   tasks: { processing: number; waiting: number; memory: number; erred: number; noWorker: number };
   clients: number;
-  /** How long nothing has been computed, or null while something is. */
+  /** How long nothing has been computed; null while a task is computed. */
   idleForMs: number | null;
-  /** Workers that Dask would like to have, or null when it cannot say. */
+  /** The scheduler's target number of workers; null when it has none. */
   adaptiveTarget: number | null;
   workers: { name: string; status: string; processing: number }[];
-  /** Absent where the cluster's creator allows no kind of it, and until there is any. */
+  /** Absent where the cluster's creator allows no usage data, and until there is some. */
   usage?: Usage | undefined;
 }
 
-/** What was computed since the scheduler started: numbers by names of functions and types, no keys, data or messages. */
+/** Computations since the scheduler started: numbers by names of functions and types, without keys, data or messages. */
 export interface Usage {
   groups?:
     | { name: string; tasks: number; erred: number; computeSeconds: number; transferSeconds: number }[]

@@ -1,10 +1,9 @@
-// A scheduler that is there and does not answer: its agent asks it now and then, and says when it has had no answer for long,
-// and when it has one again. Its cluster ends only by what an agent says then, never by the passing of time alone: a report
-// that an outage of ours holds up ends nothing.
+// A running scheduler that does not answer. Its agent probes it periodically, and reports when it has not answered for long and when it answers
+// again. A cluster ends only by such a report, never by elapsed time alone: a report that an outage of the API delays ends nothing.
 import { addEvent } from '../notes.ts';
 import type { ClusterState, DaskSettings, DaskState } from '../state.ts';
 
-/** `unansweredForMs`: how long it has not answered, or null when it does again. */
+/** `unansweredForMs`: how long the scheduler has not answered; null when it answers again. */
 export function applyUnanswered(
   state: ClusterState,
   dask: DaskState,
@@ -25,7 +24,7 @@ export function applyUnanswered(
   addEvent(state, nowMs, 'SCHEDULER_UNRESPONSIVE', text);
 }
 
-/** A cluster whose scheduler does not answer is of no use, and its idleness is unknown. */
+/** A cluster whose scheduler does not answer cannot be used, and its idleness is unknown. */
 export function unresponsiveEnd(dask: DaskState, settings: DaskSettings): { code: string; text: string } | null {
   if (dask.unresponsive === undefined) return null;
   const { sinceMs, saidAtMs } = dask.unresponsive;

@@ -1,9 +1,9 @@
-// An instance that its cloud ended, or that powered itself off, before its agent registered. The cluster replaces it at once with the
-// cloud's own reason, instead of waiting out the register timeout and blaming the network.
+// An instance that its cloud ended, or that powered itself off, before its agent registered. The cluster replaces it at once and records the cloud's
+// reason, instead of waiting for the register timeout and blaming the network.
 import { endedWhileStarting, lose } from './lose.ts';
 import type { ClusterState, StartingInstance } from '../state.ts';
 
-/** `why`: the provider's own words, where it knows a reason. */
+/** `why`: the provider's reason, where it knows one. */
 export function applyEarlyEnd(
   state: ClusterState,
   instance: StartingInstance,

@@ -1,5 +1,5 @@
-// How instances came to their environments, as events of their cluster: who built one, that others have it from there, and what went
-// wrong. A thousand instances that download one make one event.
+// Cluster events about environments: which instance built one, that others downloaded it, and failures. A thousand downloads of one environment are
+// one event.
 import { addEvent } from '../notes.ts';
 import type { ClusterState } from '../state.ts';
 
@@ -8,14 +8,14 @@ export interface InstanceNote {
   text: string;
 }
 
-/** Of the events that a cluster keeps. */
+/** Maximum number among the events that a cluster keeps. */
 const maxEvents: Record<InstanceNote['code'], number> = {
   ENVIRONMENT_BUILT: 5,
   ENVIRONMENT_DOWNLOADED: 1,
   ENVIRONMENT_NOT_SHARED: 5,
 };
 
-/** The same note again changes nothing. */
+/** Ignores a repeated note. */
 export function applyNote(state: ClusterState, instance: string, { code, text }: InstanceNote, nowMs: number): void {
   const said = `${instance} ${text}`;
   const before = state.events.filter((event) => event.code === code);

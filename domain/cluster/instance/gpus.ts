@@ -1,15 +1,15 @@
-// GPUs of a cluster that do nothing, as the agents of its instances report them.
+// Idle GPUs of a cluster, from the reports of its agents.
 import { idleGpusText, type GpuReport, type IdleGpus } from '../../gpu-use.ts';
 import { plural } from '../../units.ts';
 import { addEvent } from '../notes.ts';
 import type { ClusterInstance, ClusterState } from '../state.ts';
 
 export interface ClusterGpus extends IdleGpus {
-  /** Ids of those with an idle GPU. */
+  /** Ids of the instances with an idle GPU. */
   instances: string[];
 }
 
-/** An event at most this often: a thousand instances become idle one after the other. */
+/** Minimum time between events: a thousand instances become idle one after the other. */
 const eventEveryMs = 15 * 60_000;
 const maxNamed = 5;
 
@@ -31,7 +31,7 @@ export function noteGpus(state: ClusterState, instance: ClusterInstance, report:
   addEvent(state, nowMs, 'IDLE_GPU', `${idleForText(after, nowMs)} (${named(after.instances)})`);
 }
 
-/** Null while no instance has reported any. */
+/** Null until an instance has reported GPUs. */
 export function clusterGpus(state: Pick<ClusterState, 'instances'>): ClusterGpus | null {
   const known = state.instances.flatMap(({ id, agent, state: is }) =>
     agent?.gpus === undefined || is !== 'ready' ? [] : [{ id, ...agent.gpus }],

@@ -1,5 +1,4 @@
-// Which instances are inspected because they are silent, and what follows from the answers. Each function changes
-// the state in place and may be given the same answer twice.
+// Selects silent instances for inspection and applies the answers. Each function changes the state in place and is idempotent.
 import { massLossMinimum, massLossShare, maxSilentInspections } from '../limits.ts';
 import { noteHeadStreak } from '../dask/heard.ts';
 import { addEvent } from '../notes.ts';
@@ -18,9 +17,8 @@ import {
 } from './suspicion.ts';
 
 /**
- * Asks for an inspection of instances that their job or the API has not heard of. An instance that is not in the books may come
- * from a launch that has not answered: then nothing is said of it, since a job never takes back that an instance is lost. A job
- * that still suspects it asks again.
+ * Requests an inspection of instances that their job or the API has not heard. An unknown instance may belong to a launch without an answer yet; the
+ * job is then not notified, because a job never reverts the loss of an instance. A job that still suspects it asks again.
  */
 export function suspectInstances(
   state: ClusterState,
@@ -32,7 +30,7 @@ export function suspectInstances(
     const instance = state.instances.find((known) => known.id === item.instance);
     if (instance === undefined && isLaunching) continue;
     if (instance === undefined) {
-      // Gone from our books, so the job must not wait for it either.
+      // The cluster no longer has the instance, so the job must not wait for it.
       const text = 'the instance is no longer part of the cluster';
       reportLost(state, { instance: item.instance, code: 'GONE', text, isOrderly: false });
       continue;
@@ -49,10 +47,10 @@ const someOf = (suspects: { instance: string }[]): string => {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** In an event, of which a view has fifty. */
+/** Maximum number of names in one event; a view has fifty events. */
 const maxNamed = 10;
 
-/** The provider has described the suspects, and the API has said when it last heard them. */
+/** Applies the provider's description of the suspects and the API's last-heard times. */
 export function applyInspection(state: ClusterState, inspection: Inspection, nowMs: number): void {
   const isSilenceCounted = countsSilence(state.settings, inspection);
   const silent: ReadyInstance[] = [];
@@ -85,7 +83,7 @@ const orderedEnd = (why: string | undefined): string =>
 const unexpectedEnd = (why: string | undefined): string =>
   `the provider says that it no longer exists${why === undefined ? '' : `: ${why}`}`;
 
-/** The API has said when it last heard these instances. */
+/** Applies the API's last-heard times of these instances. */
 export function applyHeard(state: ClusterState, heard: readonly Heard[]): void {
   if (state.dask?.headAsked !== undefined) state.dask.headAsked.underWay = false;
   noteHeard(state, heard);
@@ -97,7 +95,7 @@ function noteHeard({ instances, dask, settings }: ClusterState, heard: readonly 
   if (head !== undefined) noteHeadStreak(dask, settings.dask, head);
 }
 
-/** Many silent at once is more likely our mistake than theirs: alarm, and replace none. */
+/** Many simultaneous silences are more likely our fault: the cluster raises an alarm and replaces none. */
 function loseSilent(state: ClusterState, silent: ReadyInstance[], nowMs: number): void {
   if (isMassLoss(state)) {
     if (state.alarm !== null) return;
@@ -117,7 +115,7 @@ export function isMassLoss(state: ClusterState): boolean {
   return nearly >= massLossMinimum && nearly > live(state).length * massLossShare;
 }
 
-/** Leases run out one by one, so each is inspected on its own; those that are one inspection short of being lost count too. */
+/** Leases expire one by one, so each instance is inspected separately; instances one inspection short of being lost count too. */
 const nearlyLost = (state: ClusterState): ClusterInstance[] =>
   live(state).filter((instance) => silentInspections(instance) >= maxSilentInspections - 1);
 

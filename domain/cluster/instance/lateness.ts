@@ -1,9 +1,9 @@
-// An instance that has not registered, as the checks of its provider and of the API find it.
+// The checks of an instance that has not registered.
 
 export interface Lateness {
-  /** In a row, in which the API answered and had not heard the agent since the check before. */
+  /** Consecutive checks during which the API answered and had not heard the agent since the previous check. */
   checks: number;
-  /** When the API heard its agent, as the last check found it; absent until it has. */
+  /** When the API heard its agent, according to the last check; absent until then. */
   heardAtMs?: number;
   nextMs: number;
   underWay: boolean;

@@ -1,6 +1,6 @@
-// An agent whose registration the API refused: the API reports it, and the cluster replaces the instance at once with the reason,
-// instead of waiting out the register timeout for an agent that has given up. Only an instance that has not registered can be
-// lost this way, and only by a caller with its own cluster's launch token.
+// Handles a registration that the API refused: the API reports it, and the cluster replaces the instance at once with the reason, instead of waiting
+// for the register timeout of an agent that has given up. Only an unregistered instance can be lost this way, and only by a caller with its own
+// cluster's launch token.
 import { lose } from './lose.ts';
 import type { ClusterInstance, ClusterState } from '../state.ts';
 

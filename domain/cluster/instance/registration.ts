@@ -1,7 +1,8 @@
-// An instance that has not registered. Its cloud is asked while it still has time to register, and an instance that has ended is lost
-// at once (ended-while-starting.ts). Past its time, the reason may be ours: while the API or Temporal was unavailable, no agent could
-// register, and a workflow that has to wait for a Temporal worker learns of a registration late. So the API is asked too: the instance is given up only after two checks in a row, some time apart, during which the API answered and had
-// not heard its agent try. Registrations that waited for the end of an outage arrive in between.
+// An instance that has not registered. Before its register timeout its cloud is asked, and an instance that has ended is lost at once
+// (ended-while-starting.ts). After the timeout, the cause may be ours: no agent can register while the API or Temporal is unavailable, and a workflow
+// that waits for a Temporal worker receives a registration late. The API is therefore asked too: the instance is given up only after two consecutive
+// checks, some time apart, during which the API answered and had not heard a registration attempt. Registrations that an outage delayed arrive
+// between the checks.
 import type { Lateness } from './lateness.ts';
 import { describeUnregisteredAfterMs, registrationRecheckMs } from '../limits.ts';
 import type { Wake } from '../../wake.ts';
@@ -18,20 +19,20 @@ export function isRegistrationCheckDue(
   return atMs !== null && nowMs >= atMs;
 }
 
-/** Its end may have been seen before it registered: the provider is asked now. Its time to register stays as it is. */
+/** Requests a check now, because the instance may have ended before it registered. Its register timeout is unchanged. */
 export function wantRegistrationCheck(instance: StartingInstance, nowMs: number): void {
   if (instance.lateness?.underWay === true || hasMissedChecks(instance.lateness)) return;
   instance.lateness = { checks: 0, ...instance.lateness, nextMs: nowMs, underWay: false };
 }
 
-/** A check begins. */
+/** Notes that a check begins. */
 export function noteRegistrationCheck(instance: StartingInstance): void {
   instance.lateness = { checks: 0, nextMs: 0, ...instance.lateness, underWay: true };
 }
 
 /**
- * Takes the answer of a check that did not find the instance ended. `apiAnswered`: our own API answered during it. `heardAtMs`: when the API heard the agent last, null
- * for never. The times are compared with each other only: the API's clock may differ from that of this workflow.
+ * Applies a check that did not find the instance ended. `apiAnswered`: the API answered during the check. `heardAtMs`: when the API last heard the
+ * agent; null for never. These times are compared only with each other, because the API's clock may differ from the workflow's.
  */
 export function answerRegistrationCheck(
   { settings }: ClusterState,
@@ -44,7 +45,7 @@ export function answerRegistrationCheck(
   lateness.underWay = false;
   const ageMs = nowMs - instance.launchedAtMs;
   if (ageMs < settings.registerTimeoutMs) {
-    // Asked before its time: only its end would have counted.
+    // An early check counts only when it finds the instance ended.
     lateness.nextMs = instance.launchedAtMs + earlyCheckAge(settings, 2 * ageMs);
     return;
   }
@@ -54,7 +55,7 @@ export function answerRegistrationCheck(
   lateness.nextMs = nowMs + Math.min(registrationRecheckMs, settings.registerTimeoutMs);
 }
 
-/** It will not register any more. */
+/** True when it will not register any more. */
 export const isOverdue = (instance: ClusterInstance): boolean =>
   instance.state === 'starting' && hasMissedChecks(instance.lateness);
 
@@ -76,7 +77,7 @@ export function registrationWakes({ settings, instances }: ClusterState): Wake[]
 
 const checksNeeded = 2;
 
-/** The age at which an instance is asked about next, in milliseconds: from `ageMs` on, and at its register timeout at the latest. */
+/** The age of the instance at the next check, in milliseconds: at least `ageMs`, at most its register timeout. */
 const earlyCheckAge = ({ registerTimeoutMs }: ClusterSettings, ageMs: number): number =>
   Math.min(registerTimeoutMs, Math.max(describeUnregisteredAfterMs, ageMs));
 

@@ -1,9 +1,9 @@
-// How an instance comes up, step by step: asked for, launched, running, its agent there, its environment ready, Dask ready.
+// The stages of an instance's start: requested, launched, running, agent registered, environment ready, Dask ready.
 import { formatDuration } from '../../units.ts';
 import type { ClusterInstance } from '../state.ts';
 import { type Stage, type StageName, stageNames } from '../statuses.ts';
 
-/** Those it has reached, in order. A job's instance is up with its agent; only a cloud's is known to run before that. */
+/** The reached stages, in order. A job's instance is up with its agent; only a cloud's instance is known to run before that. */
 export function stagesOf({ stages, launchedAtMs, agent }: ClusterInstance): Stage[] {
   const times: Record<StageName, number | undefined> = {
     requested: stages.requestedAtMs,
@@ -19,7 +19,7 @@ export function stagesOf({ stages, launchedAtMs, agent }: ClusterInstance): Stag
   });
 }
 
-/** `agent 41.2 s, environment 12.0 s`: what each stage took, the longest of these instances. */
+/** `agent 41.2 s, environment 12.0 s`: the longest time of each stage among these instances. */
 function describeStages(instances: readonly ClusterInstance[]): string {
   const longestMs = new Map<StageName, number>();
   for (const instance of instances) {
@@ -37,10 +37,7 @@ function describeStages(instances: readonly ClusterInstance[]): string {
     .join(', ');
 }
 
-/**
- * A machine that says for how long it is up has been running since then; a process of a machine that was there before its
- * launch says nothing by that.
- */
+/** Derives the `running` stage from the machine's uptime. The uptime of a machine that existed before the launch, as on a host, proves nothing. */
 export function noteRunning(instance: ClusterInstance, upForMs: number | undefined, nowMs: number): void {
   const { stages } = instance;
   if (upForMs === undefined) return;
@@ -48,7 +45,7 @@ export function noteRunning(instance: ClusterInstance, upForMs: number | undefin
   if (runningAtMs >= stages.requestedAtMs) stages.runningAtMs = Math.max(runningAtMs, instance.launchedAtMs);
 }
 
-/** Dask's process goes from its environment on to `starting`, and is ready when it has `started`. */
+/** Dask's process leaves its environment stage with `starting`, and is ready with `started`. */
 export function noteProcess(instance: ClusterInstance, nowMs: number): void {
   const { stages, agent } = instance;
   const process = agent?.process ?? null;
@@ -57,7 +54,7 @@ export function noteProcess(instance: ClusterInstance, nowMs: number): void {
   if (process.state === 'started') stages.daskAtMs ??= nowMs;
 }
 
-/** For the end of a sentence about these instances; empty when nothing is known. */
+/** The end of a sentence about these instances; empty when no stage is known. */
 export function stagesText(instances: readonly ClusterInstance[]): string {
   const text = describeStages(instances);
   return text === '' ? '' : `; ${instances.length === 1 ? 'it took' : 'the slowest took'}: ${text}`;

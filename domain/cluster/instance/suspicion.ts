@@ -1,6 +1,6 @@
-// Suspected instances: the API, the job or the scheduler has not heard from them. The cluster workflow then asks its provider
-// about it, and the API when it was last heard. A cluster inspects by itself only every few hours: agents that fall silent are
-// found by the API (domain/liveness/), so that an idle cluster costs no events.
+// Suspected instances: the API, the job or the scheduler has not heard from them. The cluster workflow then asks the provider for their state and the
+// API when it last heard them. A cluster inspects on its own schedule only every few hours: the API finds silent agents (domain/liveness/), so an
+// idle cluster costs no events.
 import { firstOwnCheckAfterMs, firstOwnCheckGridMs, maxMissing, ownCheckEveryMs } from '../limits.ts';
 import { silentAfterMs } from '../../liveness/limits.ts';
 import { isSilenceKnown } from '../../liveness/replicas.ts';
@@ -8,42 +8,42 @@ import { plural } from '../../units.ts';
 import { countedWakes, type Wake } from '../../wake.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState, DaskSettings, ReadyInstance } from '../state.ts';
 
-/** When an agent of a cluster was last heard by the API. */
+/** When the API last heard an agent of a cluster. */
 export interface Heard {
   instance: string;
   heardAtMs: number;
-  /** Since when it has been heard without a gap. */
+  /** Since when the API has heard it without a gap. */
   sinceMs: number;
 }
 
-/** What the API knows of some agents. */
+/** The API's knowledge of some agents. */
 export interface HeardReport {
-  /** Without those that it never heard. */
+  /** Without the agents that the API never heard. */
   heard: Heard[];
-  /** For how long it has been hearing agents and writing what it heard, without a gap; 0 while it cannot. */
+  /** How long the API has heard agents and stored it without a gap; 0 while it cannot. */
   listeningMs: number;
 }
 
-/** What the provider says of instances. */
+/** The provider's description of instances. */
 export interface ProviderSightings {
-  /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
+  /** `gone` is reported only by the place that can know it; an instance that is merely missing is `unknown`. */
   seen: {
     id: string;
     state: 'alive' | 'gone' | 'unknown';
     /** Terminated from outside, or interrupted by its cloud. */
     wasOrdered?: boolean;
-    /** Why it ended, in the provider's words; absent where it knows no reason. */
+    /** The provider's reason for the end; absent where it knows none. */
     why?: string;
   }[];
   /** Our own API answered during the inspection. */
   linkWorks: boolean;
 }
 
-/** An agent is suspected after this silence, and while suspected inspected this often. */
+/** The silence after which an agent is suspected; also the interval of inspections while it is suspected. */
 export const silentAfter = ({ dask }: { dask: Pick<DaskSettings, 'aliveEveryMs'> | null }): number =>
   dask === null ? silentAfterMs : 3 * dask.aliveEveryMs;
 
-/** `heardAtMs`: the last sign of life that the caller knows. The same silence is not counted as a new one. */
+/** `heardAtMs`: when the caller last heard the instance. The same silence does not count as a new one. */
 export function suspect(instance: ReadyInstance, heardAtMs: number, nowMs: number): void {
   const known = instance.suspicion;
   if (known !== null && heardAtMs <= known.sinceMs) known.inspection = 'wanted';
@@ -59,19 +59,19 @@ export function isInspectionDue(
   return atMs !== null && nowMs >= atMs;
 }
 
-/** An inspection begins. */
+/** Notes that an inspection begins. */
 export function noteInspected({ settings }: ClusterState, instance: ReadyInstance, nowMs: number): void {
   const known = instance.suspicion ?? newSuspicion(instance.heardAtMs, nowMs - silentAfter(settings));
   instance.suspicion = { ...known, inspection: 'running', inspectedAtMs: nowMs };
 }
 
-/** Silence is the instance's only when the API could have heard it, and had its say. */
+/** An instance's silence counts only when the API was able to hear it for the whole time. */
 export const countsSilence = (settings: ClusterSettings, { linkWorks, listeningMs }: Inspection): boolean =>
   linkWorks && isSilenceKnown(silentAfter(settings), listeningMs);
 
 export type Inspection = ProviderSightings & HeardReport;
 
-/** Takes one answer of an inspection. Returns why the instance is lost, or null. Counts a silence once for each inspection. */
+/** Applies one answer of an inspection; a silence counts once for each inspection. Returns why the instance is lost, or null. */
 export function answerInspection(
   instance: ReadyInstance,
   seen: ProviderSightings['seen'][number]['state'],
@@ -91,7 +91,7 @@ export function answerInspection(
   return suspicion.missing >= maxMissing ? 'forgotten' : null;
 }
 
-/** Ends the suspicion of an instance that has spoken since it began. */
+/** Ends the suspicion of an instance that the API has heard since the suspicion began. */
 function noteHeard(instance: ReadyInstance, heardAtMs: number): void {
   const { suspicion } = instance;
   instance.heardAtMs = Math.max(instance.heardAtMs, heardAtMs);
@@ -100,11 +100,11 @@ function noteHeard(instance: ReadyInstance, heardAtMs: number): void {
   else if (heardAtMs > suspicion.sinceMs) Object.assign(suspicion, { sinceMs: heardAtMs, silent: 0, missing: 0 });
 }
 
-/** Inspections in a row that found it existing and silent. */
+/** Consecutive inspections that found the instance existing and silent. */
 export const silentInspections = (instance: ClusterInstance): number =>
   instance.state === 'ready' ? (instance.suspicion?.silent ?? 0) : 0;
 
-/** Moments at which time alone makes an inspection due. */
+/** Times at which an inspection becomes due without an event. */
 export function inspectionWakes(state: ClusterState): Wake[] {
   const times = state.instances.map((instance) => inspectionAtMs(state, instance)).filter((time) => time !== null);
   return countedWakes(times, (count) => `liveness check of ${plural(count, 'instance')} at`);
@@ -120,8 +120,8 @@ function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number 
 }
 
 /**
- * On grids of the cluster's own, so that one inspection serves all instances, and clusters do not ask in step. The first check
- * comes soon after the registration: an instance whose row the API never wrote is not suspected otherwise.
+ * Aligns the checks to a grid of each cluster's own, so one inspection serves all instances and clusters do not check at the same time. The first
+ * check follows soon after the registration, because an instance whose row the API never wrote is not suspected otherwise.
  */
 function nextOwnCheckMs({ createdAtMs, settings }: ClusterState, heardAtMs: number, registeredAtMs: number): number {
   const sinceMs = registeredAtMs + firstOwnCheckAfterMs - createdAtMs;

@@ -1,5 +1,5 @@
-// How an instance goes from one state to the next. The object stays the same, for others hold it; its fields become those of
-// the new state.
+// The state transitions of an instance. Each keeps the object, because others hold references to it, and replaces its fields by those of the new
+// state.
 import { unknownPrice, type InstancePrice } from '../../cost/interval.ts';
 import type { Reason } from '../../reason.ts';
 import type {
@@ -32,7 +32,7 @@ export function launchedInstance(
   };
 }
 
-/** Its agent registers. */
+/** Its agent registered. */
 export function becomeReady(instance: StartingInstance, agent: RegisteredAgent): void {
   const next: ReadyInstance = {
     ...{ ...common(instance), state: 'ready', agent, heardAtMs: agent.registeredAtMs, suspicion: null },
@@ -40,7 +40,7 @@ export function becomeReady(instance: StartingInstance, agent: RegisteredAgent):
   become(instance, next);
 }
 
-/** It is lost, or its termination begins. The first reason stays. */
+/** It is lost, or its termination begins. The first reason is kept. */
 export function becomeEnding(instance: ClusterInstance, state: EndingInstance['state'], reason: Reason): void {
   const { agent } = instance;
   const first = isEnding(instance) ? instance.reason : reason;
@@ -52,7 +52,7 @@ export function becomeEnding(instance: ClusterInstance, state: EndingInstance['s
 export const isEnding = (instance: ClusterInstance): instance is EndingInstance =>
   instance.state === 'error' || instance.state === 'stopping';
 
-/** Why it ends; null while it does not. */
+/** Why the instance ends; null while it does not. */
 export const endReason = (instance: ClusterInstance): Reason | null => (isEnding(instance) ? instance.reason : null);
 
 function common(instance: ClusterInstance) {

@@ -1,5 +1,5 @@
-// Instances that are launched and never register are most often the network's fault, and more of the same would cost as much
-// and help as little: from then on one is launched at a time, until one registers, or so many in a row have not.
+// Canary launches. Instances that never register usually have a network fault, and further launches would fail too. From then on one instance is
+// launched at a time, until one registers or a maximum has failed.
 import { endedWhileStarting } from '../instance/lose.ts';
 import { maxNeverRegistered, maxSlotFailures } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
@@ -8,7 +8,7 @@ import { giveUpSlot, vacantSlots } from './slots.ts';
 import type { ClusterInstance, ClusterState } from '../state.ts';
 import { endReason } from '../instance/transitions.ts';
 
-/** Instances that never registered have been terminated. Those that were launched before the first canary say nothing new. */
+/** Counts terminated instances that never registered. Instances launched before the first canary are not counted. */
 export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance[], reason: Reason): void {
   const { canary } = state;
   if (canary === undefined) {
@@ -23,12 +23,12 @@ export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance
   for (const slot of vacantSlots(state)) giveUpSlot(state, slot, reason);
 }
 
-/** Instances can register: those that are missing are launched all at once again. */
+/** Instances can register again, so all missing ones are launched at once. */
 export function noteRegistered(state: ClusterState): void {
   delete state.canary;
 }
 
-/** Vacant slots that may be filled now, as far as others are concerned; while none registers, one of those that have failed. */
+/** Vacant slots that may be filled now; during canary launches at most one, a slot that has failed if there is one. */
 export function launchableSlots(state: ClusterState): number[] {
   const vacant = vacantSlots(state);
   const { canary } = state;

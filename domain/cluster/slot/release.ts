@@ -1,13 +1,13 @@
-// A job's cluster gets smaller: the job names instances that hold none of its tasks and will get none.
+// Shrinks a job's cluster: the job names instances that hold none of its tasks and will get none.
 import { addEvent } from '../notes.ts';
 import { hasReleasedSlot, moveToSlot } from './slots.ts';
 import type { ClusterState } from '../state.ts';
 import { noteReady } from '../status.ts';
 
-/** The instances move into the last slots, and the target shrinks by them and by vacant slots there. The head stays. */
+/** Moves the instances into the last slots, and reduces the target by them and by vacant slots there. The head instance stays. */
 export function releaseInstances(state: ClusterState, ids: string[], nowMs: number): void {
   if (state.stopRequested !== null || state.settings.job === null) return;
-  // An interrupted instance ends anyway, and its slot is another's.
+  // An interrupted instance ends anyway, and has released its slot.
   const going = state.instances.filter(
     (each) =>
       ids.includes(each.id) &&

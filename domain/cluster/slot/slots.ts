@@ -1,10 +1,10 @@
-// Slots: the places in a cluster that instances fill. Slot 0 is the head instance's; slots from the target on are extra.
+// Slots: the places in a cluster that instances fill. Slot 0 belongs to the head instance; slots from the target on are extra.
 import { cloudSlotPausesMs, localSlotPausesMs } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { isEnding } from '../instance/transitions.ts';
 import type { ClusterInstance, ClusterState, SlotHistory } from '../state.ts';
 
-/** The history of a slot, begun on first use. */
+/** Returns the history of a slot, created on first use. */
 export function slotHistory(state: ClusterState, slot: number): SlotHistory {
   const known = state.slots[slot];
   if (known !== undefined) return known;
@@ -13,23 +13,23 @@ export function slotHistory(state: ClusterState, slot: number): SlotHistory {
   return fresh;
 }
 
-/** No instance is launched for it again. */
+/** Launches no further instance for the slot. */
 export function giveUpSlot(state: ClusterState, slot: number, reason: Reason): void {
   const { generations } = slotHistory(state, slot);
   state.slots[slot] = { givenUp: reason, generations };
 }
 
 /**
- * An interrupted worker: it works on to its end, but its slot is for the next generation from now on. So more
- * than the target may live, by those on their way out; those that claim a slot never are more.
+ * True for an interrupted worker: it works until its end, but its slot is vacant for the next generation. The number of instances may therefore
+ * exceed the target by the interrupted ones; the instances that hold a slot never exceed it.
  */
 export const hasReleasedSlot = ({ agent, role }: ClusterInstance): boolean =>
   agent !== null && agent.terminatesAtMs !== null && role === 'worker';
 
-/** A worker that leaves a Dask cluster is drained first; a job's workers cannot be, and work to their end. */
+/** A worker that leaves a Dask cluster is drained first; a job's workers cannot be drained and work to their end. */
 const worksOn = (state: ClusterState): boolean => state.dask === null;
 
-/** Slots that no instance claims, living or on its way out, and none asked for. */
+/** Slots that no instance holds and no launch under way fills. */
 export function vacantSlots(state: ClusterState): number[] {
   const taken = new Set([
     ...state.instances.filter((instance) => !hasReleasedSlot(instance)).map((instance) => instance.slot),
@@ -42,7 +42,7 @@ export function vacantSlots(state: ClusterState): number[] {
   return vacant;
 }
 
-/** A slot whose instances fail one after the other is filled again only after a pause: when the pause ends. */
+/** When a slot may be filled again: consecutive failures of its instances cause a pause. */
 export function fillableAtMs(state: ClusterState, slot: number): number {
   const history = state.slots[slot];
   if (history === undefined || history.givenUp !== null || history.failures === 0) return 0;
@@ -50,9 +50,9 @@ export function fillableAtMs(state: ClusterState, slot: number): number {
   return history.lastFailureMs + (pausesMs[Math.min(history.failures, pausesMs.length) - 1] ?? 0);
 }
 
-/** Beyond the target, or a second one that claims its slot. */
+/** True for an instance beyond the target, and for a second one in its slot. */
 export function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
-  // With what a job's worker runs it would lose a task that may well be over in time, and it costs little for so short.
+  // A termination would lose the tasks of a job's worker, which may still finish in time; its remaining cost is small.
   if (hasReleasedSlot(instance) && worksOn(state)) return false;
   if (instance.slot >= state.target) return true;
   if (hasReleasedSlot(instance)) return false;
@@ -63,8 +63,8 @@ export function isExtra(state: ClusterState, instance: ClusterInstance): boolean
 }
 
 /**
- * Before a scale-down: the workers worth keeping move into the slots that stay, so that those that go are the ones without
- * a started process, or with the fewest running keys. The head instance never moves.
+ * Before a scale-down: moves the workers to keep into the remaining slots. The workers without a started process, or with the fewest running keys,
+ * are terminated. The head instance never moves.
  */
 export function selectWorkersToKeep(state: ClusterState, target: number): void {
   const inFlight = new Set(state.launches.flatMap((pending) => pending.slots));
@@ -86,7 +86,7 @@ export function selectWorkersToKeep(state: ClusterState, target: number): void {
   }
 }
 
-/** Instances in that slot get the instance's old one, and the histories of the slots move with them. */
+/** Instances in the new slot get the old slot, and the histories of the slots move with them. */
 export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot: number): void {
   const from = instance.slot;
   for (const other of state.instances) if (other !== instance && other.slot === slot) other.slot = from;
@@ -94,7 +94,7 @@ export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot:
   if (from !== slot) swapHistories(state, from, slot);
 }
 
-/** A slot that was given up would else stay so with a good instance in it. Generations stay: a slot has each only once. */
+/** Otherwise a slot that was given up would stay given up with a working instance. Generations stay, because a slot has each number only once. */
 function swapHistories(state: ClusterState, one: number, other: number): void {
   const [first, second] = [slotHistory(state, one), slotHistory(state, other)];
   state.slots[one] = { ...second, generations: first.generations };
