@@ -1,6 +1,6 @@
-// Which of the known names a misspelled one was probably meant to be.
+// Finds the known name that a misspelled one probably meant.
 
-/** The nearest name at most two edits away (one for names of up to four letters), or null. Case does not count. */
+/** Returns the nearest name within two edits (one for names of up to four letters), or null. Ignores case. */
 export function nearName(written: string, known: Iterable<string>): string | null {
   const text = written.toLowerCase().slice(0, maxLength);
   let best: string | null = null;
@@ -14,7 +14,7 @@ export function nearName(written: string, known: Iterable<string>): string | nul
   return best;
 }
 
-/** No option is that long, and the time to compare two names grows with the product of their lengths. */
+/** No option is that long, and the comparison takes time proportional to the product of both lengths. */
 const maxLength = 40;
 
 /** Insertions, deletions, replacements, and swaps of neighbours: the optimal string alignment distance. */

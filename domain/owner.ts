@@ -1,9 +1,9 @@
-/** Who an instance belongs to. All three are in its tags, set by the call that creates it. */
+/** The owner of an instance. All three fields are in its tags, set by the call that creates it. */
 export interface Owner {
   deploymentId: string;
   workspace: string;
   cluster: number;
 }
 
-/** The same text for the same owner, and for no other. */
+/** Equal texts for equal owners only. */
 export const ownerKey = (owner: Owner): string => JSON.stringify([owner.deploymentId, owner.workspace, owner.cluster]);

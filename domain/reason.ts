@@ -1,8 +1,8 @@
-/** Why a state is what it is: a short machine word, a sentence for people, and when it became so. */
+/** The reason for a state: a code, a sentence, and the time of the change. */
 export interface Reason {
   code: string;
   text: string;
   atMs: number;
-  /** The user who asked for it, when one did. */
+  /** The user who requested it, if any. */
   by?: string;
 }

@@ -1,7 +1,7 @@
-// What a script has of Slurm: `#SBATCH` lines at its top, which Ropewalk does not read, and variables that only Slurm sets. Warnings
-// name the options and variables that do the same.
+// Finds Slurm features in a script: `#SBATCH` lines at its top, which Ropewalk ignores, and variables that only Slurm sets. Warnings name the
+// equivalent options and variables.
 
-/** Nothing of a value is repeated, which may be a secret, but for those of --array: both read the same lists. */
+/** Values may be secret, so warnings quote none except those of --array, where both accept the same lists. */
 const equivalents = new Map([
   ['array', 'array'],
   ['job-name', 'name'],
@@ -31,8 +31,8 @@ const variables = new Map([
 const maxNamed = 10;
 
 /**
- * Such a variable is empty here, and the task would go on with nothing. A script that knows Ropewalk's variables of a task is made for
- * both. One sentence without its full stop; null when there is none.
+ * Finds Slurm variables, which are empty here, so a task would continue without their values. A script that uses Ropewalk's task variables supports
+ * both systems and gets no warning. Returns one sentence without its full stop; null when there is none.
  */
 export function describeSlurmVariables(lines: readonly string[]): string | null {
   if (lines.some((content) => ownVariable.test(content))) return null;
@@ -50,7 +50,7 @@ export function describeSlurmVariables(lines: readonly string[]): string | null 
 const ownVariable = /\b(?:ROPEWALK|COILED)_(?:BATCH|ARRAY)_TASK_/;
 const slurmVariable = /\b(SLURM_[A-Z_]{1,40})\b(?!=)/g;
 
-/** One sentence without its full stop; null for a script without such lines. `written`: options of its own header. */
+/** Returns one sentence without its full stop; null for a script without such lines. `written`: options of the script's own header. */
 export function describeSlurmLines(lines: readonly string[], written: ReadonlySet<string>): string | null {
   const unread = lines.flatMap((content, index) => {
     const option = slurmLine.exec(content);

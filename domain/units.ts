@@ -1,10 +1,9 @@
-// What people mean when they write "20 minutes" or "8 GiB": the meaning Dask gives these words, in one place.
-// Pure: no clock, no locale.
+// Parses and formats durations and sizes such as "20 minutes" or "8 GiB", with the meaning that Dask gives them. Pure: no clock, no locale.
 import { RopewalkError } from './errors.ts';
 
 /**
- * A duration in whole milliseconds. A number, or a text without a unit, counts seconds; a unit alone means one of it
- * ("hour"). Throws VALIDATION that names `field` when the value cannot be read, is negative or is not finite.
+ * Parses a duration to whole milliseconds. A number, or a text without a unit, counts seconds; a unit alone means one of it ("hour"). Throws
+ * VALIDATION naming `field` when the value is invalid, negative or not finite.
  */
 export function parseDurationMs(value: string | number, field = 'duration'): number {
   const { amount, unit } = split(value, field, durationHint);
@@ -14,8 +13,8 @@ export function parseDurationMs(value: string | number, field = 'duration'): num
 }
 
 /**
- * A size in whole bytes, rounded down: "5 kB" is 5,000, "8 GiB" is 8 * 2^30, a number counts bytes. Units ignore case,
- * so "5KB" is 5,000 too. Throws VALIDATION that names `field`.
+ * Parses a size to whole bytes, rounded down: "5 kB" is 5,000, "8 GiB" is 8 * 2^30, a number counts bytes. Units ignore case, so "5KB" is 5,000 too.
+ * Throws VALIDATION naming `field`.
  */
 export function parseBytes(value: string | number, field = 'bytes'): number {
   const { amount, unit } = split(value, field, bytesHint);
@@ -24,7 +23,7 @@ export function parseBytes(value: string | number, field = 'bytes'): number {
   return bounded(Math.floor(amount * size), value, field, bytesHint);
 }
 
-/** For people, two units at most: `850 ms`, `12.3 s`, `3 m 20 s`, `2 h 5 m`, `4 d 3 h`. */
+/** Short form, two units at most: `850 ms`, `12.3 s`, `3 m 20 s`, `2 h 5 m`, `4 d 3 h`. */
 export function formatDuration(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   if (whole < 1_000) return `${whole} ms`;
@@ -37,7 +36,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** For sentences, in the largest units that say it whole: `20 minutes`, `1 hour 30 minutes`, `1 minute 30.5 seconds`. */
+/** For sentences, exact and in the largest units: `20 minutes`, `1 hour 30 minutes`, `1 minute 30.5 seconds`. */
 export function spellDuration(ms: number): string {
   let rest = Math.max(0, Math.round(ms));
   const parts: string[] = [];
@@ -49,7 +48,7 @@ export function spellDuration(ms: number): string {
   return parts.length === 0 ? '0 seconds' : parts.join(' ');
 }
 
-/** For people, in binary units as Dask prints them: `512 B`, `1.50 kiB`, `8.00 GiB`. */
+/** Binary units in Dask's format: `512 B`, `1.50 kiB`, `8.00 GiB`. */
 export function formatBytes(bytes: number): string {
   for (const [name, size] of printedUnits) {
     if (bytes >= size * 0.9) return `${(bytes / size).toFixed(2)} ${name}`;
@@ -101,7 +100,7 @@ function names(size: number, ...all: string[]): [string, number][] {
 }
 
 const numberWithUnit = /^((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)?([a-z]*)$/;
-/** Of a value as it is written: a line of a script's header can be as long as the script. */
+/** Maximum length of a value as written: a line of a script's header can be as long as the script. */
 const maxWrittenChars = 100;
 
 function split(value: string | number, field: string, hint: string): { amount: number; unit: string } {

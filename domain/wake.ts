@@ -1,4 +1,4 @@
-// Moments at which time alone changes something, each with what is due then: the Temporal UI shows it on the timer.
+// Times at which the workflow acts without an event, each with a description that the Temporal UI shows on the timer.
 
 export interface Wake {
   atMs: number;
@@ -12,14 +12,14 @@ export function earliest(wakes: readonly (Wake | null)[]): Wake | null {
   return first;
 }
 
-/** One wake for each of these times, with the number of things that are due then. */
+/** One wake for each of these times, with the number of items due then. */
 export function countedWakes(times: readonly number[], what: (count: number) => string): Wake[] {
   const counts = new Map<number, number>();
   for (const atMs of times) counts.set(atMs, (counts.get(atMs) ?? 0) + 1);
   return [...counts].map(([atMs, count]) => ({ atMs, what: what(count) }));
 }
 
-/** `idle timeout at 13:02 UTC`; with seconds where minutes are too coarse, and with the day where it is another one. */
+/** `idle timeout at 13:02 UTC`; with seconds when it is near, and with the day when that is not today. */
 export function describeWake({ atMs, what }: Wake, nowMs: number): string {
   const [day = '', time = ''] = new Date(atMs).toISOString().split('T');
   const isToday = new Date(nowMs).toISOString().startsWith(day);

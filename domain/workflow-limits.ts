@@ -3,17 +3,17 @@
 /** The API answers TIMEOUT when a workflow has not answered an update for this long. */
 export const updateDeadlineMs = 10_000;
 
-/** A killed Temporal worker stalls a workflow task this long; a shorter time makes busy machines replay instead of work. */
+/** A killed Temporal worker stalls a workflow task this long; with a shorter timeout, busy machines would replay instead of work. */
 export const workflowTaskTimeoutMs = 5_000;
 
 /**
- * Events after which a run continues as new: some 0.2 s of replay on one busy core, where a workflow task has 5 s. A Temporal worker
- * that is restarted replays each open workflow that it hears of. Temporal itself suggests it at 4,096.
+ * Events after which a run continues as new: some 0.2 s of replay on one busy core, where a workflow task has 5 s. A restarted Temporal worker
+ * replays each open workflow that receives a message. Temporal itself suggests continue-as-new at 4,096.
  */
 export const maxEventsOfRun = 1_000;
 /**
- * The same for a run that is older than this. 1,000 open jobs are 1,000 replays when a Temporal worker starts, at some 0.2 ms an
- * event (bench `restart`). A run continues for this reason at most every ten minutes.
+ * The same for a run that is older than `oldRunAfterMs`. 1,000 open jobs are 1,000 replays when a Temporal worker starts, at some 0.2 ms an event
+ * (bench `restart`). This limit makes a run continue at most every ten minutes.
  */
 export const maxEventsOfOldRun = 120;
 export const oldRunAfterMs = 600_000;

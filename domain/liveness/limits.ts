@@ -1,20 +1,20 @@
-// Limits of silence between agents and the API.
+// Limits of the silence between agents and the API.
 
-/** An agent that the API has not heard for this long is suspected: three of its signs of life are missing. */
+/** An agent that the API has not heard for this long is suspected: it has missed three reports. */
 export const silentAfterMs = 120_000;
-/** Agents of jobs send a sign of life this often; the API keeps it. */
+/** Interval of the reports from a job's agents that only show that they are alive; the API stores them. */
 export const aliveEveryMs = 40_000;
 
-/** The API answers a poll for orders after this long: proxies and load balancers close connections that are idle for 60 s. */
+/** The API answers a poll for orders after this long, because proxies and load balancers close connections that are idle for 60 s. */
 export const maxHeldMs = 50_000;
 
-/** An agent's request that hangs is aborted after this (the API answers within 10 s), and retried after a pause. */
+/** A hanging request of an agent is aborted after this (the API answers within 10 s), and retried after a pause. */
 export const agentAttemptMs = 20_000;
 export const agentMaxPauseMs = 5_000;
 
 /**
- * An agent that has had no answer for this long ends its work, so that nothing runs forever after its control plane is gone. Longer
- * than any restart or upgrade; a longer outage costs the work under way, never results on record.
+ * An agent without an answer for this long ends its work, so nothing runs forever without a control plane. Longer than any restart or upgrade; a
+ * longer outage costs the work under way, never recorded results.
  */
 export const defaultWatchdogTimeoutMs = 30 * 60_000;
 export const minWatchdogTimeoutMs = 5_000;

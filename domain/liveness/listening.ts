@@ -1,5 +1,5 @@
-// Since when a replica of the API has been listening to agents without a gap. Silence is judged by this: an instance that could
-// not be heard, because the API was down, stopped or asleep, has not been silent. Pure: time is a parameter.
+// Since when a replica of the API has listened to agents without a gap. Silence is judged by this: an instance that could not be heard, because the
+// API was down, stopped or asleep, was not silent. Pure: time is a parameter.
 
 /** Read at the same moment. */
 export interface Clocks {
@@ -13,7 +13,7 @@ export interface Listening {
   ticked: Clocks;
 }
 
-/** A tick that comes later than this, or a wall clock that jumps by more, ends the time of listening. Ticks come every second. */
+/** A tick later than this, or a larger jump of the wall clock, ends the period of listening. Ticks come every second. */
 export const maxTickGapMs = 10_000;
 
 export const startListening = (now: Clocks): Listening => ({ sinceMs: now.monotonicMs, ticked: now });
@@ -21,14 +21,14 @@ export const startListening = (now: Clocks): Listening => ({ sinceMs: now.monoto
 export function tick(listening: Listening, now: Clocks): Listening {
   const ranMs = now.monotonicMs - listening.ticked.monotonicMs;
   const passedMs = now.wallMs - listening.ticked.wallMs;
-  // The wall clock of a laptop that slept goes on, and its monotonic clock may not.
+  // When a laptop sleeps, its wall clock continues, but its monotonic clock may not.
   const isGap = ranMs > maxTickGapMs || Math.abs(passedMs - ranMs) > maxTickGapMs;
   return { sinceMs: isGap ? now.monotonicMs : listening.sinceMs, ticked: now };
 }
 
-/** False when the last tick is too long ago: this process may have paused. */
+/** False when the last tick is too old: this process may have paused. */
 export const isListening = ({ ticked }: Listening, now: Clocks): boolean =>
   now.monotonicMs - ticked.monotonicMs <= maxTickGapMs;
 
-/** As of the last tick. */
+/** Duration of listening, as of the last tick. */
 export const listeningForMs = ({ sinceMs, ticked }: Listening): number => ticked.monotonicMs - sinceMs;

@@ -1,9 +1,9 @@
-// What a workspace is notified of when something needs an approval, and when that was decided.
+// Notifications of a workspace about requested approvals and their decisions.
 import type { Approval } from '../admission/approval.ts';
 import { dollarsOf } from '../cost/interval.ts';
 import type { NewNotification, NotificationType } from './types.ts';
 
-/** Of an approval in any state but `withdrawn`. */
+/** For an approval in any state except `withdrawn`. */
 export function approvalNotification(workspace: string, approval: Approval): NewNotification {
   const { number, kind, name, user, estimate, state, why, expiresAtMs, decidedBy, comment } = approval;
   const what = `${kind === 'job' ? 'Job' : 'Cluster'} ${number} (${name}) of ${user}`;

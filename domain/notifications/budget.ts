@@ -1,12 +1,12 @@
-// What a workspace is notified of when one of its budgets reaches a new level.
+// Notifications of a workspace about a budget that reaches a new level.
 import type { Budget } from '../budget/budget.ts';
 import type { levelEvent, Standing } from '../budget/standing.ts';
 import { dollarsOf } from '../cost/interval.ts';
 import type { NewNotification } from './types.ts';
 
 /**
- * Each level is reached once in a period: the caller reads the level before in the transaction that writes the new one. With the
- * action `stop`, the clusters and jobs that end because of it have notifications of their own.
+ * Each level is reached once in a period: the caller reads the previous level in the transaction that writes the new one. Clusters and jobs that the
+ * action `stop` ends have their own notifications.
  */
 export function budgetNotification(
   workspace: string,

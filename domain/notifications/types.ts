@@ -1,9 +1,9 @@
-// What a workspace is notified of: kept as a list, and sent to its webhooks.
+// Notifications of a workspace: stored as a list, and sent to its webhooks.
 import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
 import { timeText } from '../why.ts';
 
-/** `noun.verb`. A new one needs no more than its line here and a caller that adds it. */
+/** `noun.verb`. A new type needs only a line here and a caller that adds it. */
 export const notificationTypes = [
   'job.finished',
   'job.failed',
@@ -27,13 +27,13 @@ export type NotificationType = (typeof notificationTypes)[number];
 export interface NewNotification {
   workspace: string;
   type: NotificationType;
-  /** What it is about, e.g. `job/12`: a webhook gets the notifications of one object in their order. */
+  /** The object of the notification, e.g. `job/12`: a webhook receives the notifications of one object in order. */
   object: string;
-  /** A sentence for people. */
+  /** One sentence. */
   text: string;
   /** For programs; plain JSON, without secrets. */
   data: Record<string, unknown>;
-  /** At most one notification of a workspace has this; absent: each is one of its own. */
+  /** At most one notification of a workspace has this key; without a key there is no such limit. */
   once?: string;
 }
 
@@ -50,11 +50,11 @@ export const eventPatterns: readonly string[] = [
 export const isSubscribed = (patterns: readonly string[], type: NotificationType): boolean =>
   patterns.some((each) => each === '*' || each === type || (each.endsWith('.*') && type.startsWith(each.slice(0, -1))));
 
-/** A webhook of one object gets what is about that object alone; the cluster of a job's instances has the job's number. */
+/** A webhook for one object receives only the notifications of that object; the cluster of a job has the job's number. */
 export const isAbout = (object: string | null, about: string): boolean =>
   object === null || about === object || about === object.replace(/^job\//, 'cluster/');
 
-/** A job or cluster, as far as a notification of its state needs it. */
+/** The fields of a job or cluster that a notification of its state needs. */
 export interface Subject {
   kind: 'job' | 'cluster';
   number: number;
@@ -66,7 +66,7 @@ export interface Subject {
   tasks?: { total: number; done: number; error: number; cancelled: number };
 }
 
-/** Once for each cluster, at the first GPU that does nothing. */
+/** Sent once for each cluster, when its first GPU is idle. */
 export function idleGpuNotification(
   { number, workspace, name, user }: Pick<Subject, 'number' | 'workspace' | 'name' | 'user'>,
   gpus: IdleGpus,
@@ -84,7 +84,7 @@ export function idleGpuNotification(
   };
 }
 
-/** Once for each cluster, the first time that it has done nothing for long. */
+/** Sent once for each cluster, when it is first idle for long. */
 export function idleNotification(
   { number, workspace, name, user }: Pick<Subject, 'number' | 'workspace' | 'name' | 'user'>,
   sinceMs: number,
@@ -111,7 +111,7 @@ export function notificationOf(subject: Subject, isPrivate: boolean): NewNotific
     ...{ workspace, object, type: `${kind}.${verb}` as NotificationType },
     text: `${kind === 'job' ? 'Job' : 'Cluster'} ${number} (${name}) ${texts[verb] ?? verb}${why}`,
     data: { [kind]: number, name, workspace, user, status, reason, ...(tasks === undefined ? {} : { tasks }) },
-    // A state that is reached again, and a view that is written again, make no second notification.
+    // A state that is reached again, or a view that is written again, causes no second notification.
     once: `${object} ${verb}`,
   };
 }

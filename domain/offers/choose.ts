@@ -1,26 +1,26 @@
-// From requirements and what is on offer to the instance types to ask for, cheapest first. When nothing fits, the error says what
-// comes near: an instance with the memory that was asked, or with the CPUs.
+// Chooses instance types from requirements and available offers, cheapest first. When none fits, the error names near misses: instances with the
+// requested memory, or with the requested CPUs.
 import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
 import type { Market, Offer } from './offer.ts';
 import { fieldName, gpuTypeOf, memoryBuffer } from './requirements.ts';
 import type { Range, InstanceRequirements } from './requirements.ts';
 
-/** More choice helps with capacity, but the last of many would cost far more than the first. */
+/** More types help with capacity, but the last of many would cost far more than the first. */
 export const maxTypes = 20;
 
 export interface ChosenType extends Omit<Offer, 'zone' | 'market' | 'pricePerHour'> {
-  /** Cheapest price among the zones, US dollars; null when it is unknown. */
+  /** Cheapest price among the zones, US dollars; null when unknown. */
   pricePerHour: number | null;
-  /** Where it is offered. */
+  /** Zones that offer the type. */
   zones: string[];
 }
 
-/** Instance types that are considered when a request names none. */
+/** Instance types to consider when a request names none. */
 export interface InstanceFamilies {
-  /** Four GiB of memory for each vCPU, about. */
+  /** About four GiB of memory for each vCPU. */
   balanced: RegExp;
-  /** Also those with more compute or more memory. */
+  /** Includes types with more compute or more memory. */
   all: RegExp;
   gpu: RegExp;
 }
@@ -33,15 +33,14 @@ export interface Sought {
 
 export interface Choosing extends Sought {
   families: InstanceFamilies;
-  /** Before the names of fields in errors, as for `parseRequirements`. */
+  /** Prefix of field names in errors, as for `parseRequirements`. */
   prefix?: string;
 }
 
 /**
- * The types that fit the requirements: in the order named, or from cheap to dear, at most `maxTypes`.
+ * Returns at most `maxTypes` types that fit the requirements: in the requested order, or cheapest first.
  *
- * @throws RopewalkError VALIDATION: a type that is not on offer, types of two architectures, or nothing that fits, with
- * what comes near in the hint.
+ * @throws RopewalkError VALIDATION: a type that is not offered, types of two architectures, or no type that fits, with near misses in the hint.
  */
 export function chooseTypes(
   offers: readonly Offer[],
@@ -61,7 +60,7 @@ export function chooseTypes(
   );
 }
 
-/** One entry a type: its cheapest price, and every zone that has it. */
+/** Groups offers by type: the cheapest price, and every zone that has it. */
 export function typesOf(offers: readonly Offer[], { market, zones }: Sought): ChosenType[] {
   const types = new Map<string, ChosenType>();
   for (const { zone, market: sold, ...offer } of offers) {
@@ -112,7 +111,7 @@ function named(available: readonly ChosenType[], names: readonly string[], prefi
   });
 }
 
-/** With only CPUs or only memory given, the rest shall be ordinary; with both, more compute or more memory may be meant. */
+/** With only CPUs or only memory given, considers balanced types; with both, the request may mean more compute or more memory. */
 function considered(
   available: readonly ChosenType[],
   requirements: InstanceRequirements,
@@ -176,7 +175,7 @@ function nothingFits(all: readonly ChosenType[], requirements: InstanceRequireme
   });
 }
 
-/** The three that miss the range by least, the cheaper first among equals. */
+/** Returns the three types that miss the range by least; among equals, the cheapest first. */
 function nearest(types: readonly ChosenType[], of: (type: ChosenType) => number, range: Range | null): ChosenType[] {
   if (range === null) return [];
   const miss = (type: ChosenType): number => Math.max(range.min / of(type), of(type) / range.max);

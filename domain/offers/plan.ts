@@ -1,5 +1,5 @@
-// What a launch may come to, in machines and dollars an hour, before anything is launched. It asks nothing and promises
-// nothing: which of the offers is had, the cloud decides when it is asked.
+// The machines and hourly cost of a possible launch. Sends no request and promises no capacity: the cloud decides at the launch which offers are
+// available.
 import type { InstanceRole } from '../cluster/state.ts';
 import { cheapestFirst, typesOf } from './choose.ts';
 import type { ChosenType } from './choose.ts';
@@ -7,16 +7,16 @@ import type { Market, Offer } from './offer.ts';
 
 export interface RoleRequest {
   count: number;
-  /** In the order in which they are tried. */
+  /** In the order of attempts. */
   types: readonly string[];
-  /** In the order in which they are tried. */
+  /** In the order of attempts. */
   markets: readonly Market[];
   zones: readonly string[];
-  /** US dollars, of the public address of one; absent: none has one. */
+  /** Price of one instance's public address, US dollars; absent when no instance has one. */
   addressPerHour?: Readonly<Record<Market, number>>;
 }
 
-/** What a public address costs, US dollars an hour; 0 for instances that get none. */
+/** Price of a public address, US dollars an hour; 0 for instances without one. */
 export type AddressPrices = Readonly<Record<InstanceRole, Readonly<Record<Market, number>>>>;
 
 export const noAddresses: AddressPrices = {
@@ -24,7 +24,7 @@ export const noAddresses: AddressPrices = {
   worker: { 'on-demand': 0, spot: 0 },
 };
 
-/** US dollars an hour; null when the price of one of the types is unknown. */
+/** US dollars an hour; null when the price of one type is unknown. */
 export interface PlanPrice {
   /** Of the first choice. */
   firstChoice: number | null;
@@ -42,11 +42,11 @@ export interface PlannedRole {
   count: number;
   markets: Market[];
   types: PlannedType[];
-  /** Of all `count` together, with their public addresses. */
+  /** Of all `count` instances together, with their public addresses. */
   pricePerHour: PlanPrice;
 }
 
-/** What instances of one role may be and cost; types that are not sold there are left out. */
+/** Plans the instances of one role and their price, without types that are not sold there. */
 export function planRole(
   offers: readonly Offer[],
   { count, types, markets, zones, addressPerHour = noAddresses.head }: RoleRequest,
@@ -80,7 +80,7 @@ export function planRole(
   return { count, markets: [...markets], types: planned, pricePerHour: times(each, count) };
 }
 
-/** The price of everything together. */
+/** Sums prices. */
 export const totalPrice = (prices: readonly PlanPrice[]): PlanPrice => ({
   firstChoice: sumOf(prices.map(({ firstChoice }) => firstChoice)),
   max: sumOf(prices.map(({ max }) => max)),
@@ -93,7 +93,7 @@ function sumOf(prices: readonly (number | null)[]): number | null {
 
 const plus = (a: number, b: number): number => a + b;
 
-/** What is unknown makes the whole unknown. */
+/** An unknown part makes the whole unknown. */
 const combine = (a: number | null, b: number | null, how: (a: number, b: number) => number): number | null =>
   a === null || b === null ? null : how(a, b);
 
@@ -102,7 +102,7 @@ const times = ({ firstChoice, max }: PlanPrice, count: number): PlanPrice => ({
   max: max === null ? null : rounded(max * count),
 });
 
-/** On demand the first type that is sold; on the spot market, where the cloud weighs room against price, the cheapest. */
+/** On-demand: the first type that is sold. Spot: the cheapest, because the cloud weighs capacity against price. */
 function firstPrice(
   names: readonly string[],
   markets: readonly Market[],
@@ -117,5 +117,5 @@ function firstPrice(
   return 0;
 }
 
-/** Ten-thousandths of a dollar: prices come no finer, sums of them should not either. */
+/** Ten-thousandths of a dollar, the precision of the prices. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e4) / 1e4;

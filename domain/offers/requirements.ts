@@ -1,4 +1,4 @@
-// What a request asks of an instance, as people write it: types by name, or cpu and memory as a value or a range.
+// Parses the requirements of an instance: types by name, or cpu and memory as a value or a range.
 import { RopewalkError } from '../errors.ts';
 import { parseBytes } from '../units.ts';
 import type { Architecture } from './offer.ts';
@@ -10,13 +10,13 @@ export interface Range {
 }
 
 export interface InstanceRequirements {
-  /** By name, the most wanted first; null for any that fits the rest. */
+  /** By name, in order of preference; null for any type that fits the rest. */
   types: string[] | null;
   vcpus: Range | null;
   memoryBytes: Range | null;
-  /** NVIDIA GPUs in each instance: none or one. */
+  /** Number of NVIDIA GPUs in each instance. */
   gpus: 0 | 1;
-  /** E.g. `t4`, as `gpuTypeOf` writes it; null for any. */
+  /** E.g. `t4`, in the format of `gpuTypeOf`; null for any. */
   gpuType: string | null;
   architecture: Architecture;
 }
@@ -33,21 +33,20 @@ export interface RequirementsInput {
   arm?: boolean | undefined;
 }
 
-/** What an instance has when nothing is asked: four vCPUs, as Coiled's default. */
+/** Without any requirement: four vCPUs, as Coiled's default. */
 const defaultVcpus: Range = { min: 4, max: 4 };
 
-/** How far memory may be from what was asked, either way: instance types come in steps, and 16 GiB means about that. */
+/** Accepted deviation of the memory in either direction: instance types come in steps, so 16 GiB means about that. */
 export const memoryBuffer = 0.1;
 
-/** `cpu` of the workers is `workerCpu` in a request that also has a scheduler. */
+/** `cpu` of the workers is named `workerCpu` in a request that also has a scheduler. */
 export const fieldName = (prefix: string, name: string): string =>
   prefix === '' ? name : `${prefix}${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
 
 /**
- * Reads requirements. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
+ * Parses requirements. `prefix` precedes field names in errors, e.g. `worker` for `workerCpu`.
  *
- * @throws RopewalkError VALIDATION naming the field: types together with cpu or memory, an empty or reversed range, more
- * than one GPU.
+ * @throws RopewalkError VALIDATION naming the field: types together with cpu or memory, an empty or reversed range, more than one GPU.
  */
 export function parseRequirements(input: RequirementsInput, prefix = ''): InstanceRequirements {
   const field = (name: string): string => fieldName(prefix, name);
@@ -106,7 +105,7 @@ function readGpus(value: number | boolean | undefined, field: string): 0 | 1 {
   );
 }
 
-/** `nvidia-tesla-t4` is Google's name of what AWS calls `T4`. */
+/** `nvidia-tesla-t4` is Google's name for AWS's `T4`. */
 export const gpuTypeOf = (name: string): string =>
   name
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Why the instances of a cluster are of their types: what was launched, in which order types were tried, and what would be next.
+// Explains the instance types of a cluster: the launched types, the order of attempts, and the next type.
 import { dollarsOf, type CostInterval } from '../cost/interval.ts';
 import { marketsOf } from '../cluster/capacity/machines.ts';
 import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
@@ -13,9 +13,9 @@ type PlannedType = PlannedRole['types'][number];
 
 export interface TypeFacts {
   provider: string;
-  /** Null on one machine, and once the specification of an ended cluster was removed. */
+  /** Null on a host, and once the specification of an ended cluster was deleted. */
   machines: Pick<MachineSettings, 'headTypes' | 'workerTypes' | 'spotPolicy' | 'zones'> | null;
-  /** On offer now; empty when the cloud could not be asked. */
+  /** Current offers; empty when the cloud could not be asked. */
   offers: readonly Offer[];
   /** From the cost ledger. */
   launched: readonly Launched[];
@@ -42,7 +42,7 @@ function explainRole({ machines, offers, launched }: TypeFacts, role: Role): Why
 
 const nameOf: Record<Role, string> = { head: 'The head instance', worker: 'Workers' };
 
-/** How types are chosen: in their order on demand; on the spot market the cloud weighs price against spare capacity. */
+/** On-demand, types are tried in order; on the spot market the cloud weighs price against spare capacity. */
 function choiceSentence({ types, markets }: PlannedRole, asked: readonly string[], role: Role): WhySentence {
   const about = 'instanceType';
   const [first, ...others] = types;
@@ -92,7 +92,7 @@ function launchedSentence(
   };
 }
 
-/** One for each type, market, zone and price, in the order of their first launch. */
+/** One group for each type, market, zone and price, in the order of their first launch. */
 function groupLaunched(launched: readonly Launched[]): Group[] {
   const groups = new Map<string, Group>();
   for (const each of launched) {

@@ -1,28 +1,28 @@
-// Who has access to what in a workspace: a token has its own scopes, as far as the role of its user includes them now. A token
-// that was revoked or has expired, and a token whose user was removed, has no scopes.
+// Access rights in a workspace: a token has its own scopes, limited to those that its user's role includes now. A revoked or expired token, and a
+// token whose user was removed, has no scopes.
 import type { Problem } from '../errors.ts';
 import type { By, Role, Scope, Token, User } from './state.ts';
 
-/** The workspace whose admins can be operators of the whole deployment. */
+/** The workspace whose admins may be operators of the whole deployment. */
 const operatorWorkspace = 'default';
 
-/** All scopes that a role includes in the workspace `slug`. */
+/** All scopes of a role in the workspace `slug`. */
 export const scopesOfRole = (role: Role, slug: string): Scope[] => {
   if (role === 'read-only') return ['read'];
   if (role === 'member') return ['read', 'write'];
   return slug === operatorWorkspace ? ['read', 'write', 'admin', 'operator'] : ['read', 'write', 'admin'];
 };
 
-/** The scopes that a token has now; none without its user. */
+/** The current scopes of a token; none without its user. */
 export function scopesNow(slug: string, { token, user }: { token: Token; user: User | null }, nowMs: number): Scope[] {
   if (token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= nowMs)) return [];
-  // A user who was removed and added again has another id: the earlier tokens stay without a user.
+  // A user who was removed and added again has a new id, so the earlier tokens stay without a user.
   if (user === null || user.id !== token.userId) return [];
   const allowed = scopesOfRole(user.role, slug);
   return token.scopes.filter((scope) => allowed.includes(scope));
 }
 
-/** The caller of a rule, with the rows of their token and user as they are in this transaction. */
+/** The caller, with the rows of their token and user as read in this transaction. */
 export interface Caller {
   slug: string;
   by: By;
@@ -31,14 +31,14 @@ export interface Caller {
 }
 
 export interface Authority {
-  /** Null: the operator, on the control plane's host. */
+  /** Null for the operator, on the control plane's host. */
   user: string | null;
   scopes: readonly Scope[];
-  /** A token made by this caller must expire by then. */
+  /** A token that this caller creates must expire by then. */
   expiresAtMs: number | null;
 }
 
-/** Judged by the rows, not by what the API verified earlier: the token may have been revoked since. */
+/** Uses the rows, not the API's earlier verification, because the token may have been revoked since. */
 export function authorityOf({ slug, by, token, user }: Caller, nowMs: number): Authority | { error: Problem } {
   if (by === null) return { user: null, scopes: ['read', 'write', 'admin', 'operator'], expiresAtMs: null };
   if (token === null || token.id !== by.tokenId || token.user !== by.user) return { error: tokenEnded };
@@ -53,7 +53,7 @@ export const includes = (held: readonly Scope[], scope: Scope): boolean =>
 
 const rank = { read: 1, write: 2, admin: 3 } as const;
 
-/** The refusal of a caller without the scope `admin`; null when the caller has it. */
+/** Returns the refusal of a caller without the scope `admin`; null when the caller has it. */
 export function needsAdmin(caller: Caller, nowMs: number): Problem | null {
   const authority = authorityOf(caller, nowMs);
   if ('error' in authority) return authority.error;

@@ -1,4 +1,4 @@
-// Changes of a workspace's limits, which are an admin's to make.
+// Changes a workspace's limits; only for admins.
 import type { Problem } from '../errors.ts';
 import { mergeLimits } from '../quota/limits.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
@@ -11,7 +11,7 @@ export interface Limits {
   perUser: Partial<WorkspaceLimits>;
 }
 
-/** Changes only the limits that are named; `perUser: null` removes the limits of each user. */
+/** Changes only the given limits; `perUser: null` removes the limits of each user. */
 export function configure(
   before: Limits & { caller: Caller },
   change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null },

@@ -1,11 +1,11 @@
-// Where the clusters and jobs of a workspace run, and who reaches them, when a request does not say: an admin's to set.
+// An admin's defaults for requests in a workspace: where its clusters and jobs run, and who may reach them.
 import type { Problem } from '../errors.ts';
 import { needsAdmin, type Caller } from './authority.ts';
 import { peopleEvent } from './events.ts';
 import type { PeopleEvent } from './state.ts';
 
 export interface WorkspaceDefaults {
-  /** The other defaults are for this provider; for the preferred one unless given. */
+  /** The provider of the other defaults; the preferred one when absent. */
   provider?: string | undefined;
   region?: string | undefined;
   zone?: string | undefined;
@@ -28,7 +28,7 @@ export function replaceDefaults(
   return { ok: { defaults, event: peopleEvent(caller.by, 'DEFAULTS', JSON.stringify(defaults), nowMs) } };
 }
 
-/** What a request says wins: its region over a default zone too, and each of its SSH rules over both. */
+/** Requests override defaults: a requested region also overrides a default zone, and either SSH field overrides both SSH defaults. */
 export function withDefaults<T extends WorkspaceDefaults>(asked: T, defaults: WorkspaceDefaults): T {
   const { provider: _, zone, allowSsh, allowSshFrom, ...others } = defaults;
   const saysSsh = asked.allowSsh !== undefined || asked.allowSshFrom !== undefined;

@@ -1,4 +1,4 @@
-// The record of a change of people or limits.
+// Records a change of people or limits.
 import type { By, PeopleEvent } from './state.ts';
 
 export const peopleEvent = (by: By, code: string, text: string, nowMs: number): PeopleEvent => ({

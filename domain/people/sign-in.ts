@@ -1,6 +1,6 @@
-// Who a person is whom the identity provider has authenticated. An account is tied to a user by issuer and subject, for good. The
-// first time, a verified e-mail address finds the user of that name, whom an admin has added. A name that another account is
-// tied to is not found that way: addresses are given to other people, subjects are not.
+// Identifies a person whom the identity provider has authenticated. An account is tied to a user permanently, by issuer and subject. At the first
+// sign-in, a verified e-mail address finds the user of that name, whom an admin has added. A name that is tied to another account is not found this
+// way, because addresses are reassigned to other people and subjects are not.
 import type { Problem } from '../errors.ts';
 import { scopesOfRole } from './authority.ts';
 import { peopleEvent } from './events.ts';
@@ -9,13 +9,13 @@ import type { PeopleEvent, Role, Token, User } from './state.ts';
 import { newUser, tooManyTokens } from './tokens.ts';
 import { tooManyUsers, userNamePattern } from './users.ts';
 
-/** Where people who are no users yet become users, and as what. */
+/** The workspace and role of people who become users by signing in. */
 export interface NewPeople {
   workspace: string;
   role: Exclude<Role, 'admin'>;
 }
 
-/** An account of the identity provider. `email`: verified by it, ASCII, in lower case; null without one. */
+/** An account of the identity provider. `email`: verified, ASCII, lower case; null without one. */
 export interface Account {
   issuer: string;
   subject: string;
@@ -24,19 +24,19 @@ export interface Account {
 
 export interface SignInContext {
   slug: string;
-  /** The account is tied to a user of this workspace, who may have been removed since. */
+  /** The account is tied to a user of this workspace, who may have been removed. */
   isTied: boolean;
   /** The user to whom the account is tied. */
   tied: User | null;
-  /** A user of that name was removed, and not added again. */
+  /** A user of that name was removed and not added again. */
   isRemoved: boolean;
   /** The user whose name is the account's e-mail address. */
   named: User | null;
-  /** Another account is tied to `named`. */
+  /** `named` is tied to another account. */
   isNamedTaken: boolean;
   newPeople: NewPeople | null;
   users: number;
-  /** Tokens of the user that count towards `maxTokensPerUser`. */
+  /** Number of the user's tokens that count towards `maxTokensPerUser`. */
   counted: number;
   newUserId: string;
 }
@@ -44,14 +44,14 @@ export interface SignInContext {
 export interface SignedInRows {
   user: User;
   token: Token;
-  /** The user is to be added. */
+  /** The user must be added. */
   isNew: boolean;
-  /** The account is to be tied to the user. */
+  /** The account must be tied to the user. */
   isNewlyTied: boolean;
   events: PeopleEvent[];
 }
 
-/** The session is a token with all scopes of the user's role but `operator`: that one is made on the control plane's host. */
+/** The session is a token with all scopes of the user's role except `operator`; tokens with that scope are created on the control plane's host. */
 export function signIn(
   context: SignInContext,
   account: Account,
@@ -91,7 +91,7 @@ function findUser(context: SignInContext, { email }: Account, nowMs: number): Fo
   return { user: newUser({ id: newUserId, name: email, role: newPeople.role }, nowMs), isNew: true, isNewlyTied: true };
 }
 
-/** Whether addresses of this domain sign in; an account without a verified address does not, where domains are named. */
+/** Refuses addresses outside the given domains. Where domains are given, an account without a verified address cannot sign in. */
 export function refuseDomain(email: string | null, domains: readonly string[] | null): Problem | null {
   if (domains === null) return null;
   if (email === null) return unverified;

@@ -1,18 +1,18 @@
-// Who may act in a workspace.
+// Users, tokens and scopes of a workspace.
 import type { WorkspaceLimits } from '../quota/state.ts';
 
 export type Scope = 'read' | 'write' | 'admin' | 'operator';
 export type Role = 'admin' | 'member' | 'read-only';
 
-/** Who asks, and with which token; null: the operator, on the control plane's host. */
+/** The caller and their token; null for the operator, on the control plane's host. */
 export type By = { user: string; tokenId: string } | null;
 
 export interface User {
-  /** Never reused: a user who is removed and added again under the same name is another user. */
+  /** Never reused: a user who is removed and added again under the same name has a new id. */
   id: string;
   name: string;
   role: Role;
-  /** The user's own limits, where they differ from the workspace's `perUser`. */
+  /** The user's own limits, which override the workspace's `perUser`. */
   limits: Partial<WorkspaceLimits>;
   createdAtMs: number;
 }
@@ -25,10 +25,10 @@ export interface Token {
   user: string;
   userId: string;
   scopes: Scope[];
-  /** What it is for. */
+  /** Its purpose. */
   name: string;
   createdAtMs: number;
-  /** Name of the user who made it, or who made the token that made it for another; null: the operator. */
+  /** Name of the user who created it, or who created for another user the token that created it; null for the operator. */
   createdBy: string | null;
   expiresAtMs: number | null;
   revokedAtMs: number | null;
@@ -39,10 +39,10 @@ export interface IssueToken {
   secretHash: string;
   user: string;
   expiresAtMs: number | null;
-  /** Null: all that its maker has and its user's role allows. */
+  /** Null for all scopes of its creator that its user's role allows. */
   scopes: Scope[] | null;
   name?: string;
-  /** Null: the operator, who also adds the user, as an admin. */
+  /** Null for the operator, who also adds the user, as an admin. */
   by: By;
 }
 

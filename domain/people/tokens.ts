@@ -1,5 +1,5 @@
-// API tokens of a workspace. Only hashes are stored; the secret is shown once, by the service that made it. A token never has
-// more scopes, or a longer life, than the token that made it.
+// API tokens of a workspace. Only hashes are stored; the service that creates a token returns its secret once. A token never has more scopes, or a
+// later expiry, than the token that created it.
 import type { Problem } from '../errors.ts';
 import { authorityOf, includes, scopesOfRole, type Caller } from './authority.ts';
 import { peopleEvent } from './events.ts';
@@ -8,13 +8,13 @@ import type { IssuedToken, IssueToken, PeopleEvent, Scope, Token, User } from '.
 
 export interface TokenContext {
   caller: Caller;
-  /** The token that has this id already. */
+  /** The existing token with this id. */
   known: Token | null;
-  /** The user whose token it will be. */
+  /** The user of the new token. */
   user: User | null;
-  /** Tokens of that user that count towards `maxTokensPerUser`. */
+  /** Number of that user's tokens that count towards `maxTokensPerUser`. */
   counted: number;
-  /** For the user whom the operator adds with a first token. */
+  /** The id of the user whom the operator adds with a first token. */
   newUserId: string;
 }
 
@@ -26,7 +26,7 @@ export interface NewToken {
   event: PeopleEvent | null;
 }
 
-/** The same id with the same hash is a repeat and gets the same answer; with another hash it is a CONFLICT. */
+/** A repeat with the same id and hash returns the same answer; another hash is a CONFLICT. */
 export function issueToken(
   { caller, known, user, counted, newUserId }: TokenContext,
   item: IssueToken,
@@ -51,7 +51,7 @@ export function issueToken(
   return { ok: { issued: issuedOf(token), token, user: user === null ? owner : null, event } };
 }
 
-/** The first admin of a workspace and their token: only while the workspace has no users. */
+/** Creates the first admin of a workspace and their token; only while the workspace has no users. */
 export function issueFirstToken(
   { slug, known, users, newUserId }: { slug: string; known: Token | null; users: number; newUserId: string },
   admin: { name: string; token: { id: string; secretHash: string; expiresAtMs: number | null } },
@@ -64,7 +64,7 @@ export function issueFirstToken(
   return issueToken({ caller, known: null, user: null, counted: 0, newUserId }, item, nowMs);
 }
 
-/** Revoking twice is revoking once; the first time counts. Only an admin revokes the tokens of other users. */
+/** A second revocation changes nothing. Only an admin may revoke the tokens of other users. */
 export function revokeToken(
   { caller, token }: { caller: Caller; token: Token | null },
   nowMs: number,
@@ -78,14 +78,14 @@ export function revokeToken(
   return { ok: { token: { ...token, revokedAtMs: nowMs }, event } };
 }
 
-/** A user who has just been added. */
+/** Creates a user. */
 export const newUser = ({ id, name, role }: Pick<User, 'id' | 'name' | 'role'>, nowMs: number): User => ({
   ...{ id, name, role },
   limits: {},
   createdAtMs: nowMs,
 });
 
-/** A token that one user has made for another stays its maker's, and so do those that are made with it. */
+/** The creator of a token that a user created for another, and of all tokens created with it, is the first user. */
 const personBehind = ({ by, token }: Caller): string | null => (by === null ? null : (token?.createdBy ?? by.user));
 
 function repeated(known: Token, secretHash: string): { ok: NewToken } | { error: Problem } {

@@ -1,4 +1,4 @@
-// The users of a workspace. There is always an admin: the last one can be neither removed nor demoted.
+// The users of a workspace. The last admin can be neither removed nor demoted.
 import type { Problem } from '../errors.ts';
 import { mergeLimits } from '../quota/limits.ts';
 import { needsAdmin, type Caller } from './authority.ts';
@@ -7,19 +7,19 @@ import { maxUsersPerWorkspace } from './limits.ts';
 import type { PeopleEvent, PutUser, User } from './state.ts';
 import { newUser } from './tokens.ts';
 
-/** Names of users: also e-mail addresses. */
+/** Names of users; e-mail addresses are allowed. */
 export const userNamePattern = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/;
 
 export interface UserContext {
   caller: Caller;
   /** The user of this name. */
   known: User | null;
-  /** Of the workspace. */
+  /** Number of users of the workspace. */
   users: number;
   admins: number;
 }
 
-/** Adds a user, or changes what is named of one. A new user is a member unless a role is given. */
+/** Adds a user, or changes the given fields of one. A new user is a member unless a role is given. */
 export function putUser(
   { caller, known, users, admins, newUserId }: UserContext & { newUserId: string },
   { name, role, limits }: PutUser,
@@ -36,7 +36,7 @@ export function putUser(
   return { ok: { user, event: peopleEvent(caller.by, code, `${name}: ${user.role}${own}`, nowMs) } };
 }
 
-/** The store revokes the user's tokens with it. Their jobs and clusters go on: other users can stop them. */
+/** The store revokes the user's tokens in the same transaction. Their jobs and clusters continue; other users can stop them. */
 export function removeUser(
   { caller, known, admins }: UserContext,
   name: string,

@@ -1,14 +1,14 @@
-// The reservation of a cluster that changes its size. A cluster that grows reserves before it is signalled; a cluster that
-// shrinks releases as its instances end, when its workflow reports them. The reservation is never smaller than what the cluster
-// may have been asked for or still has, whichever process crashes in between. Each request has a sequence number of its kind;
-// the cluster follows the newest, so that the cluster and its reservation end at the same size.
+// The reservation of a cluster that changes its size. A cluster that grows reserves before it is signalled; a cluster that shrinks releases when its
+// workflow reports the end of its instances. The reservation is never smaller than the cluster's possible target or actual size, whichever process
+// crashes in between. Each request has a sequence number of its kind; the cluster follows the newest, so the cluster and its reservation end at the
+// same size.
 import type { Problem } from '../errors.ts';
 import type { Reservation, ShareKind, SharePart } from './state.ts';
 import { exceeded, type Quota } from './usage.ts';
 
 type Share = NonNullable<Reservation['share']>;
 
-/** Reserved for so many instances at admission; the first instance is the head. */
+/** The reservation for the admitted number of instances; the first instance is the head. */
 export const firstReservation = (
   { instanceVcpus, headVcpus }: { instanceVcpus: number; headVcpus: number },
   instances: number,
@@ -19,8 +19,8 @@ export const firstReservation = (
 });
 
 /**
- * Reserves what another size may need. `instances` includes the head; for `adapt` it is the maximum, or 0 to turn adaptive
- * scaling off. `seq` goes with the signal to the cluster, and then to `settleShare`. LIMIT_EXCEEDED when the quota is too small.
+ * Reserves for another size. `instances` includes the head; for `adapt` it is the maximum, or 0 to turn adaptive scaling off. `seq` is sent with the
+ * signal to the cluster, and then passed to `settleShare`. LIMIT_EXCEEDED when the quota is too small.
  */
 export function reserveShare(
   before: Reservation,
@@ -37,14 +37,14 @@ export function reserveShare(
 }
 
 /**
- * The cluster has received request `seq`. From now on its reports count, unless a newer request is on its way. Answers the
- * same object when a newer request exists.
+ * The cluster has received request `seq`. From now on its reports count, unless a newer request is under way. Returns the same object when a newer
+ * request exists.
  */
 export function settleShare(before: Reservation, { kind, seq }: { kind: ShareKind; seq: number }): Reservation {
   const part = before.share?.[kind];
   if (before.share === undefined || part?.seq !== seq) return before;
-  // Until the cluster reports with knowledge of this request, it may have all that was reserved. This holds for adaptive
-  // scaling that is turned off, too: the cluster keeps the size it had.
+  // Until a report of the cluster includes this request, it may have all reserved instances. This also holds when adaptive scaling is turned off: the
+  // cluster keeps its size.
   const has = knowsNewest(before.has, before.share)
     ? before.has
     : { instances: before.instances, scale: -1, adapt: -1 };
@@ -52,8 +52,8 @@ export function settleShare(before: Reservation, { kind, seq }: { kind: ShareKin
 }
 
 /**
- * The cluster reports the instances it has, and the newest requests it knows. Only a report that knows the newest requests
- * counts. Answers the same object when nothing changes.
+ * Applies the cluster's report of its instances and of the newest requests that it has applied. Only a report that includes the newest requests
+ * counts. Returns the same object when nothing changes.
  */
 export function noteUsage(before: Reservation, has: { instances: number; scale: number; adapt: number }): Reservation {
   if (before.share === undefined || !knowsNewest(has, before.share)) return before;
@@ -70,7 +70,7 @@ const knowsNewest = <T extends NonNullable<Reservation['has']>>(
 const shareOf = ({ share, instances }: Reservation): Share =>
   share ?? { scale: { seq: 0, wanted: instances, held: instances }, adapt: { seq: 0, wanted: 0, held: 0 } };
 
-/** The head may be of another type than the workers: its vCPUs are part of the first reservation and stay. */
+/** The head may have another type than the workers; its vCPUs are part of the first reservation and stay. */
 function withShare(before: Reservation, share: Share): Reservation {
   const instances = Math.max(share.scale.held, share.adapt.held, before.has?.instances ?? 0);
   const vcpus = before.vcpus + (instances - before.instances) * before.workerVcpus;

@@ -1,4 +1,4 @@
-// What a workspace may use, and what each open job or cluster has reserved of it.
+// The limits of a workspace, and the reservation of each open job or cluster.
 
 export interface WorkspaceLimits {
   /** Open jobs and clusters. */
@@ -7,10 +7,10 @@ export interface WorkspaceLimits {
   vcpus: number;
 }
 
-/** The way in which a size is asked for: a number of instances, or the maximum of adaptive scaling. */
+/** How a size was requested: as a number of instances, or as the maximum of adaptive scaling. */
 export type ShareKind = 'scale' | 'adapt';
 
-/** Another size of an open cluster; `instances` includes the head. */
+/** A request for another size of an open cluster; `instances` includes the head. */
 export interface ShareRequest {
   number: number;
   kind: ShareKind;
@@ -18,10 +18,10 @@ export interface ShareRequest {
 }
 
 export interface SharePart {
-  /** Number of the request that counts: the newest. */
+  /** Number of the newest request. */
   seq: number;
   wanted: number;
-  /** Never less than what the cluster may have been asked for: it falls to `wanted` when the newest request has arrived. */
+  /** At least the cluster's possible target; it falls to `wanted` when the newest request has arrived. */
   held: number;
 }
 
@@ -30,12 +30,12 @@ export interface Reservation {
   number: number;
   user: string;
   instances: number;
-  /** Of all of them. */
+  /** vCPUs of all instances. */
   vcpus: number;
-  /** Of each instance that is not its head. */
+  /** vCPUs of each instance except the head. */
   workerVcpus: number;
-  /** Set once another size was asked for: `instances` is the greater of the two held numbers. */
+  /** Set after the first resize request: `instances` is the greater of the two held numbers. */
   share?: { scale: SharePart; adapt: SharePart };
-  /** Instances that it may still have, whatever was asked for last, and the numbers of the requests that it knew then. */
+  /** Instances that it may still have, regardless of the last request, and the numbers of the requests that this report includes. */
   has?: { instances: number; scale: number; adapt: number };
 }

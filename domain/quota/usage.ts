@@ -1,15 +1,15 @@
-// Whether a workspace, or one of its users, may use more than it does.
+// Checks whether a workspace, or one of its users, may use more of the quota.
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from './state.ts';
 
-/** What is in use now, as sums over the reservations, and what is allowed. */
+/** The current usage, as sums over the reservations, and the limits. */
 export interface Quota {
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
-  /** `limits`: the user's own limits over the workspace's `perUser`. */
+  /** `limits`: the user's own limits, which override the workspace's `perUser`. */
   user: { name: string; use: WorkspaceLimits; limits: Partial<WorkspaceLimits> };
 }
 
-/** Why `more` exceeds a limit of the workspace or of the user; null when it does not. */
+/** Returns why `more` exceeds a limit of the workspace or of the user; null when it does not. */
 export const exceeded = ({ workspace, user }: Quota, more: WorkspaceLimits): Problem | null =>
   over('the workspace', workspace, more, 'have an admin raise the limit') ??
   over(user.name, user, more, 'have an admin raise it for you');
@@ -24,7 +24,7 @@ function over(
 ): Problem | null {
   for (const key of ['running', 'instances', 'vcpus'] as const) {
     const limit = limits[key];
-    // A request that needs no more of it passes: the limit may have been lowered below what is in use.
+    // A request that adds nothing to this figure passes, because the limit may have been lowered below the usage.
     if (limit === undefined || more[key] <= 0 || use[key] + more[key] <= limit) continue;
     return {
       code: 'LIMIT_EXCEEDED',

@@ -1,4 +1,4 @@
-// How much bigger a cluster or job could get within the quota of its workspace and of its user.
+// Explains how much a cluster or job could grow within the quota of its workspace and of its user.
 import { plural } from '../units.ts';
 import { fact, type WhySentence } from '../why.ts';
 import type { WorkspaceLimits } from './state.ts';
@@ -8,13 +8,13 @@ type Countable = Pick<WorkspaceLimits, 'instances' | 'vcpus'>;
 export interface QuotaInUse {
   user: string;
   workspace: { limits: Countable; use: Countable };
-  /** Only what is limited for this user. */
+  /** Only the figures that are limited for this user. */
   ofUser: { limits: Partial<Countable>; use: Countable };
-  /** Of one more worker. */
+  /** vCPUs of one more worker. */
   instanceVcpus: number;
 }
 
-/** The limit that leaves the least room says how many more instances the quota allows. */
+/** The tightest limit determines how many more instances the quota allows. */
 export function explainQuota({ user, workspace, ofUser, instanceVcpus }: QuotaInUse): WhySentence[] {
   const rooms = [
     ...roomsOf('the workspace', workspace.limits, workspace.use, instanceVcpus),

@@ -1,10 +1,10 @@
-// What follows from an open row and its workflow. Only "closed" and "not found" are evidence, and only when a workflow was
-// missing twice, a grace period apart: everything else keeps the row.
+// Decides about an open row and its workflow. Only "closed" and "not found" are evidence, and only when the workflow was missing twice, a grace
+// period apart; every other case keeps the row.
 import { isMissing, type WorkflowPresence } from '../presence.ts';
 
 export interface ObservedRecord {
   kind: 'job' | 'cluster';
-  /** Null for a Dask cluster: it has no job. */
+  /** Null for a Dask cluster, which has no job. */
   job: WorkflowPresence | null;
   cluster: WorkflowPresence;
   missingSinceMs: number | null;
@@ -13,14 +13,14 @@ export interface ObservedRecord {
 export type RowDecision =
   /** Its workflow runs. */
   | { do: 'keep' }
-  /** It runs again: forget that it was missing. */
+  /** Its workflow runs again, so its absence is forgotten. */
   | { do: 'forget' }
   | { do: 'remember' }
   | { do: 'wait' }
   | { do: 'unknown' }
-  /** `release`: nothing else holds the name and quota of this number. `stopCluster`: the job's cluster runs on. */
+  /** `release`: nothing else holds the name and quota of this number. `stopCluster`: the job's cluster still runs. */
   | { do: 'finalize'; release: boolean; stopCluster: boolean }
-  /** The job's cluster was ended from outside: without it, no task runs any more. */
+  /** The job's cluster was ended from outside; without it no task can run. */
   | { do: 'cancel job' };
 
 export function decideRow(row: ObservedRecord, graceMs: number, nowMs: number): RowDecision {
@@ -32,7 +32,7 @@ export function decideRow(row: ObservedRecord, graceMs: number, nowMs: number): 
   return nowMs < missingSinceMs + graceMs ? { do: 'wait' } : decision;
 }
 
-/** What to do about a row that lacks a workflow for long enough; null when it lacks none. */
+/** Decides about a row whose workflow has been missing for long enough; null when none is missing. */
 function whenMissing({ kind, job, cluster }: ObservedRecord): RowDecision | null {
   const isClusterMissing = isMissing(cluster);
   if (kind === 'cluster') {
@@ -42,6 +42,6 @@ function whenMissing({ kind, job, cluster }: ObservedRecord): RowDecision | null
   if (job !== null && isMissing(job)) {
     return { do: 'finalize', release: isClusterMissing, stopCluster: !isClusterMissing };
   }
-  // "Not found" is no evidence here: a job that has just begun has not started its cluster yet.
+  // "Not found" is no evidence here: a new job may not have started its cluster yet.
   return cluster === 'closed' ? { do: 'cancel job' } : null;
 }

@@ -1,5 +1,5 @@
-// What a JSON text holds, before it is parsed: a parser takes seconds for millions of levels, and a schema for millions of keys, in which
-// an API process serves no one else. One pass over the text; of wrong JSON it says nothing, which the parser does.
+// Checks the shape of a JSON text before it is parsed: a parser takes seconds for millions of levels, and a schema for millions of keys, and the API
+// process serves no other request meanwhile. One pass over the text; it leaves syntax errors to the parser.
 import { maxJsonDepth, maxJsonItems, maxJsonKeys } from './limits.ts';
 
 const quote = 0x22;
@@ -11,8 +11,8 @@ const openMap = 0x7b;
 const closeMap = 0x7d;
 
 /**
- * Why this text is not parsed, in words that follow "The request body"; null when nothing is wrong with its shape. `parts`: lists and
- * objects in it, of which each costs as much as many characters.
+ * Returns why this text is not parsed, worded to follow "The request body"; null for an acceptable shape. `parts`: number of its lists and objects,
+ * each of which costs as much as many characters.
  */
 export function shapeOf(text: string): { problem: string | null; parts: number } {
   let parts = 0;
@@ -21,7 +21,7 @@ export function shapeOf(text: string): { problem: string | null; parts: number }
 }
 
 function problemOf(text: string, onPart: () => void): string | null {
-  /** Commas of each open list or map, from the outermost. */
+  /** Number of commas in each open list or map, from the outermost. */
   const commas: number[] = [];
   const isMap: boolean[] = [];
   for (let at = 0; at < text.length; at += 1) {
@@ -45,7 +45,7 @@ function problemOf(text: string, onPart: () => void): string | null {
   return null;
 }
 
-/** Of its closing quote, or of the text when there is none. */
+/** Index of the closing quote, or the end of the text when there is none. */
 function endOfString(text: string, start: number): number {
   let at = start;
   for (;;) {

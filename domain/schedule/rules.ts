@@ -1,18 +1,18 @@
-// When a schedule's jobs run, and what is done when the job of the run before is still open.
+// When a schedule's jobs run, and the policy for an earlier job that is still open.
 import { RopewalkError } from '../errors.ts';
 
 /**
- * `skip`: this run makes no job. `allow`: both run. `queue`: the new job waits until the other one has ended. `cancel`: the other one
- * is cancelled, and the new job waits for its end.
+ * `skip`: this run submits no job. `allow`: both run. `queue`: the new job waits until the earlier one has ended. `cancel`: the earlier one is
+ * cancelled, and the new job waits for its end.
  */
 export const overlaps = ['skip', 'allow', 'queue', 'cancel'] as const;
 export type Overlap = (typeof overlaps)[number];
 
-/** Of a workspace. */
+/** Maximum number of schedules in a workspace. */
 export const maxSchedules = 200;
-/** Runs of a schedule that are remembered. */
+/** Number of a schedule's runs that are kept. */
 export const maxRunsKept = 100;
-/** A run that is missed, because Temporal or its workers were unavailable, is made up for this long; after that it is left out. */
+/** A run that was missed because Temporal or its workers were unavailable is made up for this long, and skipped afterwards. */
 export const catchUpMs = 3_600_000;
 
 const macros = new Set(['@hourly', '@daily', '@weekly', '@monthly', '@yearly']);
@@ -24,7 +24,7 @@ const fields: { name: string; min: number; max: number; names?: string[] }[] = [
   { name: 'day of the week', min: 0, max: 7, names: 'sun mon tue wed thu fri sat'.split(' ') },
 ];
 
-/** Five fields, or a macro such as `@daily`. Throws VALIDATION, field `cron`, that names the field at fault. */
+/** Accepts five fields, or a macro such as `@daily`. Throws VALIDATION, field `cron`, naming the invalid field. */
 export function checkCron(cron: string): string {
   const text = cron.trim().toLowerCase();
   if (macros.has(text)) return text;
@@ -58,7 +58,7 @@ function isPart(part: string, { min, max, names = [] }: (typeof fields)[number])
   return ends.length <= 2 && first >= min && last <= max && first <= last;
 }
 
-/** A name of the IANA time zone database. Throws VALIDATION, field `timezone`. */
+/** Accepts a name of the IANA time zone database. Throws VALIDATION, field `timezone`. */
 export function checkTimezone(timezone: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
@@ -78,7 +78,7 @@ export type RunDecision =
   | { kind: 'submit'; after: number | null; cancel: number | null }
   | { kind: 'skip'; text: string };
 
-/** `open`: the job of an earlier run that has not ended; null when there is none. */
+/** `open`: the unended job of an earlier run; null when there is none. */
 export function decideRun(overlap: Overlap, open: number | null): RunDecision {
   if (open === null || overlap === 'allow') return { kind: 'submit', after: null, cancel: null };
   if (overlap === 'skip') return { kind: 'skip', text: `Job ${open} of an earlier run has not ended.` };

@@ -1,7 +1,7 @@
-// What may be shown of URLs: of a package index, or of a file that a requirement names. Any part of one but its host may be a secret: user
-// and password, a signature in the query, and a path, since some indexes have the token there.
+// Removes secrets from URLs of package indexes and required files before they are shown. Every part except the host may be secret: user and password,
+// a signature in the query, and the path, since some indexes have the token there.
 
-/** Every URL in a text as its scheme, its host and, where it names a package or a repository, its file's name. Twice is once. */
+/** Reduces every URL in a text to its scheme, its host and, where it names a package or a repository, its file name. Idempotent. */
 export const withoutUrlSecrets = (text: string): string =>
   text.replaceAll(urls, (_, scheme: string, rest: string) => {
     const end = rest.slice(rest.length - punctuationAtEnd(rest));
@@ -14,7 +14,7 @@ export const withoutUrlSecrets = (text: string): string =>
     return `${scheme}://${at === -1 ? '' : '[secret]@'}${shown}${path}${end}`;
   });
 
-/** A scheme has few characters: without a bound, each character of a text without blanks would begin a search to its end. */
+/** Schemes are short. Without a bound, each character of a text without blanks would begin a search to its end. */
 const urls = /([A-Za-z][A-Za-z0-9+.-]{0,29}):\/+(\S*)/g;
 
 function punctuationAtEnd(text: string): number {
@@ -24,7 +24,7 @@ function punctuationAtEnd(text: string): number {
 }
 
 const hostSyntax = /^(?:[A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
-/** Their paths are hints. */
+/** Paths on these hosts are useful hints. */
 const publicHosts = new Set(['pypi.org', 'files.pythonhosted.org', 'docs.astral.sh', 'packaging.python.org']);
 
 function shortPath(names: readonly string[]): string {
@@ -33,20 +33,20 @@ function shortPath(names: readonly string[]): string {
   return file === undefined ? '/…' : `/…/${file}`;
 }
 
-/** git has the whole URL of a repository in its arguments, where every user of a machine can read it. */
+/** git has a repository's whole URL in its arguments, which every user of a machine can read. */
 export function hasGitCredentials(requirement: string): boolean {
   return [...requirement.matchAll(/git\+([A-Za-z]+):\/*(\S*)/gi)].some(([, scheme = '', rest = '']) => {
     const [address = ''] = rest.split('#');
     const [authority = ''] = address.split(/[/?]/);
     const user = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
-    // The user of SSH is no secret.
+    // The user name of SSH is not secret.
     return address.includes('?') || (scheme.toLowerCase() === 'ssh' ? user.includes(':') : user !== '');
   });
 }
 
 /**
- * Whether the URL of a requirement may be a secret. uv writes it into the environment (`direct_url.json` of PEP 610), so that such an
- * environment is not stored.
+ * True when the URL of a requirement may contain a secret. uv writes it into the environment (`direct_url.json` of PEP 610), so such an environment
+ * is not stored.
  */
 export function mayHoldSecretUrl(requirement: string): boolean {
   return [...requirement.matchAll(urls)].some(([url, scheme = '', rest = '']) => {

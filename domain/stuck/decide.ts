@@ -1,10 +1,10 @@
-// Which stuck workflow is reset. A reset discards what was decided since, so uncertain cases are left to an operator: only the one
-// known fault of Temporal's SDK is reset, and only when the code that cannot follow the history is the code that wrote it.
-// Code that was deployed by mistake, or is missing, is another case: its workflows go on as soon as the right code is back.
+// Decides which stuck workflow is reset. A reset discards later decisions, so uncertain cases are left to an operator: only the one known fault of
+// Temporal's SDK causes a reset, and only when the code that cannot follow the history is the code that wrote it. Wrongly deployed or missing code is
+// another case: its workflows continue as soon as the right code is deployed.
 //
-// The fault (temporalio/sdk-rust 943, 1146): the SDK runs a workflow task in two steps where a replay has one. An update then
-// comes in another order. And when the task was scheduled again, after a timeout or the death of its worker, the first step saw
-// an earlier time than the replay does, and not yet all signals: it may have decided otherwise.
+// The fault (temporalio/sdk-rust 943, 1146): the SDK runs a workflow task in two steps where a replay has one, so an update is applied in another
+// order. And when the task was rescheduled, after a timeout or the death of its worker, the first step saw an earlier time than the replay, and not
+// yet all signals, so it may have made other decisions.
 import { maxResetsADay, stuckAttempts } from './limits.ts';
 import type { Reset, StuckDecision, StuckObservation } from './state.ts';
 
@@ -13,7 +13,7 @@ const violation = '[TMPRL1100] Nondeterminism error: ';
 const namesEvent =
   /^(?:[A-Za-z ]+ machine does not handle this event:|No command scheduled for event) HistoryEvent\(id: (\d+),/;
 
-/** The event that the history has where the code has another, or none; null when the failure does not name it. */
+/** The event of the history at which the code issues another command or none; null when the failure does not name it. */
 export const eventNamedBy = (message: string): number | null => {
   const id = message.startsWith(violation) ? namesEvent.exec(message.slice(violation.length))?.[1] : undefined;
   return id === undefined ? null : Number(id);
@@ -26,7 +26,7 @@ export function decideStuck(found: StuckObservation, resets: readonly Reset[], n
     do: 'report',
     text: `${why}: ${failure.message}`.slice(0, maxText),
   });
-  // No reset mends it, but an operator must hear of it: a payload that is too large, say, stays too large.
+  // A reset would not help, but an operator must be notified: for example, a payload that is too large stays too large.
   if (failure.cause !== nondeterminism) return report(`its workflow task fails for another reason (${failure.cause})`);
   if (!failure.message.startsWith(violation)) return report('its code does not follow its history');
   if (writer === null) return report('where its code does not follow its history is unknown');
@@ -42,7 +42,7 @@ export function decideStuck(found: StuckObservation, resets: readonly Reset[], n
   return { do: 'reset', toEventId: writer.completedEventId, text };
 }
 
-/** The memory for the next decision. */
+/** Returns the resets to remember for the next decision. */
 export const rememberReset = (resets: readonly Reset[], workflowId: string, nowMs: number): Reset[] => [
   ...resets.filter(({ atMs }) => nowMs - atMs < dayMs),
   { workflowId, atMs: nowMs },

@@ -1,16 +1,16 @@
-// What the check for stuck workflows observes and decides. Plain data: it crosses workflows, activities and the object store.
+// Observations and decisions of the check for stuck workflows. Plain data: it passes through workflows, activities and the object store.
 
-/** An open workflow whose workflow task is not completed, from its description and its history. */
+/** An open workflow with an uncompleted workflow task, from its description and its history. */
 export interface StuckObservation {
   workflowId: string;
   runId: string;
-  /** Of the workflow task that is pending now. */
+  /** The attempt of the pending workflow task. */
   attempt: number;
-  /** The last failure since a workflow task was completed; null when there is none: then the task only waits. */
+  /** The last failure since a workflow task was completed; null when there is none, and the task only waits. */
   failure: { cause: string; message: string; buildId: string } | null;
   /**
-   * The workflow task that wrote what the code does not follow; null when that is unknown. It is repeated when an earlier one
-   * was scheduled for the same work and not completed.
+   * The workflow task whose commands the code does not follow; null when unknown. `isRepeated`: an earlier workflow task was scheduled for the same
+   * work and not completed.
    */
   writer: { completedEventId: number; buildId: string; hasUpdate: boolean; isRepeated: boolean } | null;
 }
@@ -21,7 +21,7 @@ export interface Reset {
   atMs: number;
 }
 
-/** `nothing`: time or a Temporal worker will mend it. `report`: an operator has to. */
+/** `nothing`: time or a Temporal worker will resolve it. `report`: an operator must act. */
 export type StuckDecision =
   | { do: 'nothing' }
   | { do: 'reset'; toEventId: number; text: string }

@@ -1,12 +1,12 @@
-// Which instances and resources are orphans: tagged as ours, but claimed by no open workflow. Ending an instance in
-// use is far worse than paying for an orphan a little longer, so uncertain cases are kept: an orphan was seen unowned twice, a grace
-// period apart, by a namespace that is certainly this deployment's.
+// Finds orphans: instances and cloud resources that carry our tags but that no open workflow claims. Terminating a used instance is far worse than
+// paying for an orphan a little longer, so uncertain cases are kept: an orphan was seen unowned twice, a grace period apart, in a namespace that
+// certainly belongs to this deployment.
 import type { CloudResourceKind } from '../cloud-resource.ts';
 import { type Owner, ownerKey } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';
 import type { Sighting, SweepDecision, SweepObservation, SweepSettings, Verdict } from './state.ts';
 
-/** Judges everything that was listed once; the sightings it returns are what the next run must be given. */
+/** Judges all listed resources once; the next run must receive the returned sightings. */
 export function decideSweep(
   settings: SweepSettings,
   observation: SweepObservation,
@@ -16,7 +16,7 @@ export function decideSweep(
   const { deploymentInTemporal, instances } = observation;
   if (deploymentInTemporal !== settings.deploymentId) {
     const refusal = describeMismatch(settings.deploymentId, deploymentInTemporal);
-    // In a strange namespace what was seen before is no proof either; an outage merely proves nothing.
+    // Sightings from a foreign namespace prove nothing; after an outage they remain valid.
     const sightings = deploymentInTemporal === null ? [...before] : [];
     return { refusal, verdicts: [], orphans: [], leftovers: [], sightings };
   }
@@ -48,7 +48,7 @@ interface Thing {
   id: string;
   owner: Owner;
   kind?: CloudResourceKind;
-  /** Null when the cloud does not say. */
+  /** Null when the cloud does not report it. */
   bornAtMs: number | null;
   /** An instance of the same cluster is still listed. */
   isNeeded: boolean;
@@ -67,23 +67,23 @@ function judge(
   if (owner.deploymentId !== deploymentId) return say('foreign', `belongs to deployment ${owner.deploymentId}`, null);
   const name = `cluster/${owner.cluster}`;
   if (state === 'open') return say('owned', `${name} is open`, null);
-  // Nothing was learned: neither a sighting nor a reason to forget one.
+  // Unknown: neither a new sighting nor a reason to forget one.
   if (state === 'unknown') return say('unknown', `${name} could not be described`, seenMs);
   if (isNeeded) return say('needed', `${name} is ${state}, but an instance of it is still there`, null);
   const ripeMs = kind === undefined ? graceMs : Math.max(graceMs, launchMs);
   const ageMs = nowMs - (bornAtMs ?? -Infinity);
   if (ageMs < ripeMs) return say('young', `${name} is ${state}, but it was made ${seconds(ageMs)} ago`, null);
-  // A clock that was set back must not make the grace period shorter.
+  // A clock that was set back must not shorten the grace period.
   const sinceMs = seenMs === null ? nowMs : Math.min(seenMs, nowMs);
   const waitedMs = nowMs - sinceMs;
-  // What does not say when it was made is as old as the first sight of it.
+  // A resource of unknown age is as old as its first sighting.
   const enoughMs = bornAtMs === null ? ripeMs : graceMs;
   if (waitedMs < enoughMs) return say('suspected', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
-  // Remembered until it is gone, so that the next run repeats what failed.
+  // Remembered until it is terminated, so the next run repeats failures.
   return say('orphan', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
 }
 
-/** Orphans by owner, because a provider terminates the instances of one owner in one call. */
+/** Groups orphans by owner, because a provider terminates the instances of one owner in one call. */
 export function groupByOwner(instances: readonly { id: string; owner: Owner }[]): { owner: Owner; ids: string[] }[] {
   const groups = new Map<string, { owner: Owner; ids: string[] }>();
   for (const { id, owner } of instances) {

@@ -1,21 +1,21 @@
-// How often the sweep runs, and what one round does at most.
+// The interval of the sweep, and the limits of one round.
 
-/** The sweep lists the instances that no open workflow claims this often. */
+/** The interval of the sweep. */
 export const sweepEveryMs = 5 * 60_000;
 
-/** An orphan is terminated when the sweep saw it this long ago and still does: shorter than the period, because clocks jump. */
+/** An orphan is terminated when the sweep first saw it this long ago and still does: shorter than the interval, because clocks jump. */
 export const sweepGraceMs = 4 * 60_000;
 
 /** A launch may need its cloud resources for this long: twice the timeout of one attempt. */
 export const launchMayLastMs = 10 * 60_000;
 
 /**
- * Sealed objects that expired this long ago are deleted: they cannot be opened any more, so this only allows for clocks that jump. A
- * round examines at most so many, and reads little more than so many bytes.
+ * Sealed objects that expired this long ago are deleted; they can no longer be opened, so the delay only allows for clocks that jump. Limits of a
+ * round: the examined objects, and approximately the read bytes.
  */
 export const expiredKeptMs = 7 * 86_400_000;
 export const maxExpiredPerRound = 500;
 export const maxExpiredBytes = 64 * 1024 * 1024;
 
-/** Workflows described at once: the rate limit of a namespace is shared with all else that asks. */
+/** Maximum concurrent descriptions of workflows, because the rate limit of a namespace is shared with all other requests. */
 export const sweepDescribeAtOnce = 10;

@@ -1,4 +1,4 @@
-// What the sweep reads, remembers and decides. Plain data: it crosses workflows, activities and the object store.
+// Inputs, memory and decisions of the sweep. Plain data: it passes through workflows, activities and the object store.
 import type { CloudResource, CloudResourceKind } from '../cloud-resource.ts';
 import type { Owner } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';
@@ -6,21 +6,21 @@ import type { WorkflowPresence } from '../presence.ts';
 export interface SweepSettings {
   deploymentId: string;
   graceMs: number;
-  /** So long after it was made a cloud resource may still be wanted by the launch that made it. */
+  /** A cloud resource may be needed by its launch for this long after its creation. */
   launchMs: number;
 }
 
 export interface SweepObservation {
-  /** The deployment that owns the namespace; null when that could not be read. */
+  /** The deployment that owns the namespace; null when it could not be read. */
   deploymentInTemporal: string | null;
   instances: { id: string; owner: Owner; launchedAtMs: number }[];
-  /** Volumes only when they are attached to nothing. */
+  /** Includes only detached volumes. */
   resources: CloudResource[];
-  /** Looked at after all the others were listed: what is listed was made for a workflow that exists. */
+  /** Read after all the others were listed, so the workflow of each listed resource already exists. */
   clusters: { number: number; state: WorkflowPresence }[];
 }
 
-/** An instance or cloud resource that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */
+/** An instance or cloud resource that was seen unowned, and when first. It is forgotten when seen owned, or not seen. */
 export interface Sighting {
   id: string;
   firstSeenMs: number;
@@ -29,23 +29,23 @@ export interface Sighting {
 export interface Verdict {
   id: string;
   owner: Owner;
-  /** Of a cloud resource; instances have none. */
+  /** The kind of a cloud resource; absent for instances. */
   kind?: CloudResourceKind;
   verdict: 'owned' | 'foreign' | 'needed' | 'young' | 'unknown' | 'suspected' | 'orphan';
-  /** Why, for people. */
+  /** The reason, in words. */
   text: string;
-  /** When it was first seen unowned; null when nothing speaks against it. */
+  /** When it was first seen unowned; null when it is not suspected. */
   unownedSinceMs: number | null;
 }
 
 export interface SweepDecision {
-  /** Why this run judged nothing at all. */
+  /** Why this run judged nothing. */
   refusal: string | null;
   verdicts: Verdict[];
   /** Instances. */
   orphans: { id: string; owner: Owner }[];
-  /** Resources, the same. */
+  /** Cloud resources. */
   leftovers: { id: string; owner: Owner }[];
-  /** For the next run, replacing those of this one. */
+  /** The sightings for the next run; they replace the earlier ones. */
   sightings: Sighting[];
 }
