@@ -1,5 +1,5 @@
-// One agent after its claim: it registers, then does what its cluster is for until it is ordered to stop. Returns the exit
-// code: 0 when it was ended on purpose, 1 when the API refuses it for good, 3 when the watchdog ended it.
+// One agent after its claim: it registers, then runs its cluster's work until it is ordered to stop. Returns the exit code: 0
+// for an ordered end, 1 when the API refuses it for good, 3 when the watchdog ended it.
 import { createApiClient } from './api-client/client.ts';
 import { createSession } from './api-client/session.ts';
 import type { AgentInput } from './lifecycle/input.ts';
@@ -15,7 +15,7 @@ export async function runAgent(input: AgentInput): Promise<number> {
   if (registered !== null) {
     watchdog.limit(registered.watchdogTimeoutMs);
     log.write(`Registered as ${instance} of cluster ${registered.cluster.name} (${registered.role}).`);
-    // Loaded on demand: tasks should not wait for the library of certificates that Dask needs.
+    // Loaded on demand: tasks should not wait for the certificate library, which only Dask needs.
     const { runWork } = registered.job === null ? await import('./dask/agent.ts') : await import('./job/agent.ts');
     await runWork(input, session);
   }

@@ -1,4 +1,4 @@
-// Builds the agent into the one file that instances run. Used by the development stack and by tests.
+// Builds the agent into the single file that instances run. Used by the development stack and by tests.
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 
 import { readPreload } from './dask/scheduler/preload.ts';
 
-/** Writes the bundle to `outFile`, whole or not at all. It runs on Node 20 and later, from any directory. */
+/** Writes the bundle to `outFile` atomically. It runs on Node 20 and later, from any directory. */
 export async function buildAgent(outFile: string): Promise<void> {
   const temporary = `${outFile}.${randomBytes(6).toString('hex')}.tmp`;
   await mkdir(dirname(outFile), { recursive: true });
@@ -19,7 +19,7 @@ export async function buildAgent(outFile: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // The scheduler's preload is Python, and travels as text.
+    // The scheduler's Python preload is embedded as text.
     define: { ROPEWALK_PRELOAD_FILES: JSON.stringify(await readPreload()) },
     minify: false,
     logLevel: 'silent',

@@ -1,5 +1,5 @@
-// Clouds that this agent runs on. ROPEWALK_CLOUD, set by the provider's user data, names one; without it the agent is a process
-// of the machine whose Temporal worker started it.
+// The clouds that this agent runs on. ROPEWALK_CLOUD, set by the provider's user data, names one; without it the agent is a
+// process on a Temporal worker's machine.
 import type { Start, StartInput } from './lifecycle/start-input.ts';
 
 type StartOnCloud = (input: StartInput) => Promise<Start>;
@@ -9,7 +9,7 @@ const clouds: Readonly<Record<string, () => Promise<StartOnCloud>>> = {
   gcp: async () => (await import('./gcp/start.ts')).startOnGce,
 };
 
-/** Null on a machine of a Temporal worker. Loads the cloud's code when it is called. */
+/** Null on a Temporal worker's machine. The returned function loads the cloud's code. */
 export function cloudStart(environment: Record<string, string | undefined>): (() => Promise<StartOnCloud>) | null {
   return clouds[environment['ROPEWALK_CLOUD'] ?? ''] ?? null;
 }

@@ -1,5 +1,6 @@
-// The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks or
-// the cluster's Dask process until the API answers that there is no more work. It only dials out, and never takes a credential of the control plane.
+// The agent: the process that represents an instance. It claims the instance's name, registers, and runs the job's tasks or the
+// cluster's Dask process until the API answers that there is no more work. It only makes outbound connections, and never gets a
+// credential of the control plane.
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -19,22 +20,22 @@ import { killOrphans } from './processes/orphans.ts';
 import { findTaskUser, letPass } from './processes/task-user.ts';
 import { removeRecordedContainers } from './runtimes/container/containers.ts';
 
-// On a cloud the metadata service says which instance this is, and the agent makes its own directories.
+// On a cloud the metadata service identifies the instance, and the agent creates its own directories.
 const isOnCloud = cloudStart(process.env) !== null;
 const instanceName = isOnCloud ? null : required('ROPEWALK_INSTANCE');
 const directory = required('ROPEWALK_INSTANCE_DIR');
 const logDirectory = required('ROPEWALK_LOG_DIR');
-// A service of systemd has no home, which Python's tools want.
+// A systemd service has no HOME, which Python's tools need.
 const environment = { HOME: homedir(), ...process.env };
 const bootId = randomBytes(16).toString('hex');
 
-// Elsewhere a directory that is gone says that this instance has ended.
+// Elsewhere a missing directory means that this instance has ended.
 for (const each of isOnCloud ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
-// Before anything is started. A VM needs none: nothing outlives it.
+// Before any process is started. A VM needs no group: nothing outlives it.
 const controlGroup = instanceName === null ? null : joinControlGroup(instanceName);
 if (!(await claimInstance(directory, bootId, controlGroup))) {
   leaveControlGroup(controlGroup);
-  // On a cloud the agent that had claimed this instance is dead, or this one would not have been started.
+  // On a cloud the agent with the claim is dead, or this one would not have been started.
   if (isOnCloud) await removeRecordedContainers(directory);
   process.exit(0);
 }
@@ -42,7 +43,7 @@ if (!(await claimInstance(directory, bootId, controlGroup))) {
 const logs = createLogs(logDirectory);
 const log = logs.agent();
 let started: Start | null = null;
-// Rejections that are not awaited arrive here as well.
+// Includes unhandled rejections.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack ?? error.message}\n`);
   void sayLastWords(error, { log, flush: async () => started?.flush() }).finally(() => process.exit(1));
@@ -73,7 +74,7 @@ try {
 } catch (error) {
   exitCode = 1;
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  // It has not registered yet, so the next one, which systemd starts, may be this instance.
+  // It has not registered yet, so the next agent that systemd starts may be this instance.
   if (isOnCloud && started === null) await rm(join(directory, 'claim.json'), { force: true });
 }
 await log.close();

@@ -1,5 +1,5 @@
-// HTTP to the API. An outage of the control plane is no reason to stop working: failures that may pass are retried forever,
-// with jitter, until the signal aborts. The caller gets the other answers only.
+// HTTP to the API. An outage of the control plane does not stop the work: failures that may pass are retried forever, with
+// jitter, until the signal aborts. The caller gets only the other answers.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { agentAttemptMs, agentMaxPauseMs } from '../../domain/liveness/limits.ts';
@@ -10,18 +10,18 @@ import { ownError } from './own-error.ts';
 export interface ApiRequest<T> {
   method: 'GET' | 'POST';
   path: string;
-  /** Called for each attempt, so that a late attempt sends the state of that moment. */
+  /** Called for each attempt, so that a late attempt sends the current state. */
   body?: () => unknown;
   token: () => string;
-  /** Nothing depends on the answer once this aborts. */
+  /** Abandons the request when it aborts. */
   signal?: AbortSignal;
-  /** Timeout of one attempt, where the API may take longer than usual to answer. */
+  /** Timeout of one attempt, for requests that the API may hold longer than usual. */
   timeoutMs?: number;
-  /** Throws when the answer is not what was agreed: a proxy may answer 200 in the middle of an outage. */
+  /** Throws when the answer has an unexpected form: a proxy may answer 200 during an outage. */
   read: (bytes: Uint8Array) => T;
 }
 
-/** For an answer of JSON. */
+/** Parses a JSON answer. */
 export const jsonBy =
   <T>(parse: (json: unknown) => T) =>
   (bytes: Uint8Array): T =>
@@ -30,7 +30,7 @@ export const jsonBy =
 export type Reply<T> =
   | { kind: 'answer'; answer: T }
   | { kind: 'unauthenticated' }
-  /** The API answered 403, 404 or 410: this instance has nothing to do any more. */
+  /** The API answered 403, 404 or 410: this instance has no more work. */
   | { kind: 'ended'; text: string }
   /** The same request would be refused again. `isOurs` is false when a proxy may have refused it before the API. */
   | { kind: 'refused'; text: string; isOurs: boolean };
@@ -45,7 +45,7 @@ export interface ApiClientOptions {
   signal: AbortSignal;
   /** Called once when an outage begins and once when it ends. */
   onTrouble: (text: string) => void;
-  /** Called for every answer that shows a working control plane; refusals and errors do not. */
+  /** Called for every answer that shows a working control plane, which refusals and errors do not. */
   onHeard?: () => void;
 }
 
@@ -84,11 +84,11 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
   };
 }
 
-/** An empty text is no trouble worth a log line; without `waitMs` the back-off decides. */
+/** An empty text needs no log line; without `waitMs` the backoff decides. */
 type Attempt<T> = Reply<T> | { kind: 'retry'; text: string; waitMs: number | null };
 
 async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSignal): Promise<Attempt<T>> {
-  // A controller of its own, because AbortSignal.any would leave a trace on the long-lived signal for every attempt.
+  // A separate controller, because AbortSignal.any would leave a listener on the long-lived signal for every attempt.
   const attempt = new AbortController();
   const abort = (): void => attempt.abort();
   const timer = setTimeout(abort, request.timeoutMs ?? agentAttemptMs);
@@ -116,7 +116,7 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
 function judgeError(response: HttpAnswer, path: string): Attempt<never> {
   const { status } = response;
   const own = ownError(response);
-  // An object that will exist within moments: no pause as after an outage, and no log line.
+  // The object will exist within moments, so there is no outage pause and no log line.
   if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', waitMs: null };
   const text = `${path} answered ${status}${own === null ? ", and the answer is not the API's" : `: ${own.message}`}`;
   if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, waitMs: retryAfterMs(response) };
@@ -126,14 +126,14 @@ function judgeError(response: HttpAnswer, path: string): Attempt<never> {
   return { kind: 'refused', text, isOurs: true };
 }
 
-/** Seconds or a date, never more than the maximum: an agent that sleeps for long wastes its instance. */
+/** Seconds or a date, capped: a sleeping agent wastes its instance. */
 function retryAfterMs(response: HttpAnswer): number | null {
   const header = response.headers['retry-after'];
   if (header === undefined || header === '') return null;
   const seconds = Number(header);
   const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
   if (Number.isNaN(waitMs)) return null;
-  // Jitter on top, or all agents that got the same answer come back at the same instant.
+  // Adds jitter, or all agents with the same answer would retry at the same instant.
   return Math.min(agentMaxPauseMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
 }
 

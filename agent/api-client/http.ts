@@ -1,5 +1,5 @@
-// One HTTP request over connections that are kept. `fetch` would do it in fewer lines, but what it keeps in memory is copied
-// for every command that is started: a quarter of the system's work for a short task.
+// One HTTP request over kept-alive connections. `fetch` would need less code, but its memory is copied for every started
+// command: a quarter of the system's work for a short task.
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -15,11 +15,11 @@ export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   bytes: Uint8Array;
-  /** The bytes as UTF-8. */
+  /** The body decoded as UTF-8. */
   readonly text: string;
 }
 
-/** Follows no redirect. What goes out may arrive twice: when a kept connection has ended meanwhile, it is sent again at once. */
+/** Follows no redirects. A request may arrive twice: it is sent again at once when a kept connection has ended meanwhile. */
 export async function sendHttp(url: URL, input: HttpRequest): Promise<HttpAnswer> {
   const sent = sendOnce(url, input);
   try {

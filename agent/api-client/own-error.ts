@@ -1,10 +1,10 @@
-// Distinguishes an error of the API from one that a proxy, a load balancer or a captive portal answers in its place: the API names
-// the error's code in a header and in the body.
+// Distinguishes the API's errors from those of a proxy, a load balancer or a captive portal: the API puts the error's code in a
+// header and in the body.
 import { errorHeader } from '../../schema/agent.ts';
 import { errorBody } from '../../schema/common.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** Null when the answer does not prove to be the API's. */
+/** Null when the answer is not provably the API's. */
 export function ownError({
   headers,
   text,

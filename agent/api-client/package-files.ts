@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { FetchPackageFile } from '../runtimes/environment/build.ts';
 import type { Session } from './session.ts';
 
-/** A file with other bytes than those that were asked for is fetched again: a proxy may have answered. */
+/** Fetches a file again when its hash differs: a proxy may have answered. */
 export const packageFilesOf =
   (session: Session): FetchPackageFile =>
   async ({ name, sha256 }) => {
@@ -21,5 +21,5 @@ export const packageFilesOf =
     return bytes;
   };
 
-/** At most 16 MiB each: 140 kB/s. */
+/** Files have at most 16 MiB, so this allows 140 kB/s. */
 const downloadTimeoutMs = 120_000;

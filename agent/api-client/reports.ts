@@ -1,6 +1,6 @@
-// Reports this instance to the control plane: changes as they come, otherwise a sign of life now and then.
-// One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
-// answered, and what only the latest of matters is said as it is at that moment.
+// Reports this instance to the control plane: changes at once, otherwise a periodic liveness report. Only one report is in
+// flight; later changes go with the next. Events stay queued until they are acknowledged; of states only the latest one is
+// sent, as of the moment of sending.
 import { jsonBy } from './client.ts';
 import { maxNotesOfReport, reportAnswerBody } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';
@@ -17,19 +17,19 @@ export type DrainReport = NonNullable<ReportRequest['drained']>[number];
 export interface Reports {
   process: (pending: ProcessReport) => void;
   /**
-   * `make` is called at each attempt, since an outage may last, with the number of attempts that were refused for what
-   * they say: the report must become smaller with each.
+   * `make` is called at each attempt, since an outage may last, with the number of attempts refused for their content: each new
+   * report must be smaller.
    */
   scheduler: (make: (refusals: number) => SchedulerReport) => void;
   drained: (pending: DrainReport) => void;
-  /** `make` says how long the scheduler has not answered, or null when it does. */
+  /** `make` returns how long the scheduler has not answered, or null when it answers. */
   unanswered: (make: () => number | null) => void;
-  /** `make` says how many GPUs do nothing. */
+  /** `make` returns the GPU report of that moment. */
   gpus: (make: () => GpuReport) => void;
   notice: (notice: Notice) => void;
   /** For the events of the cluster. */
   note: (note: NoteReport) => void;
-  /** Says that this instance does no more work, and ends the agent when that has been heard. */
+  /** Reports that this instance does no more work, and ends the agent once that is acknowledged. */
   leave: (order: { code: string; text: string }) => void;
   /** Sends until the agent is stopped. */
   run: () => Promise<void>;
@@ -38,7 +38,7 @@ export interface Reports {
 export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stopping'> {
   session: Session;
   aliveEveryMs: number;
-  /** What the answers say is to be done. */
+  /** Called with the orders in the answers. */
   onOrders?: (orders: Orders) => void;
 }
 
@@ -86,7 +86,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
         refusals += 1;
         const parts = partsOf({ ...said, leaving: null });
         if (refusals < refusalsBeforeDrop || parts.length === 0) return null;
-        // A proxy may refuse anything for any time: all of it is tried again, first in full.
+        // A proxy may refuse any request for any time, so everything is retried, first in full.
         if (!isOurs) {
           refusals = 0;
           return null;
@@ -115,7 +115,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     notice: (interruption) => add({ interruption }),
     leave: (leaving) => add({ leaving }),
     run: async () => {
-      // Registering has just said that it lives.
+      // The registration has just reported liveness.
       for (let spokeAtMs = performance.now(); !stopping.signal.aborted;) {
         const isDue = hasPending(pending) || performance.now() >= spokeAtMs + aliveEveryMs;
         if (!isDue) {
@@ -129,10 +129,13 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   };
 }
 
-/** With the pauses between them half a minute: what a proxy refuses while it is being mended is not lost. */
+/** About half a minute including pauses, so that a proxy's short misconfiguration loses no report. */
 const refusalsBeforeDrop = 6;
 
-/** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
+/**
+ * The parts of a refused report are sent one by one, so that one part does not block the others, and a scheduler report lists
+ * fewer workers.
+ */
 function afterRefusals(pending: Pending, refusals: number): Pending {
   if (refusals === 0) return pending;
   const none = {

@@ -1,5 +1,5 @@
-// The agent's standing with the API. It registers with the launch token and holds the instance token. When that is refused
-// it registers again: with the launch token or, when that has expired too, with the instance token. Everything that ends the
+// The agent's session with the API. It registers with the launch token and gets the instance token. When that is refused it
+// registers again: with the launch token or, when that has expired too, with the instance token. Everything that ends the
 // agent's right to work becomes one stop order here.
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,11 +15,11 @@ import type { ApiClient, ApiRequest, Reply } from './client.ts';
 export const agentVersion = '0.1.0';
 
 export interface Session {
-  /** Null when the agent is stopped before an answer came. */
+  /** Null when the agent is stopped before the answer. */
   register(): Promise<RegisterAnswer | null>;
   /** The answer to the last registration. */
   registered(): RegisterAnswer;
-  /** Null when the agent is stopped, or the request's signal aborts, before an answer came. */
+  /** Null when the agent is stopped, or the request's signal aborts, before the answer. */
   call<T>(request: SessionRequest<T>): Promise<T | null>;
   renew(token: { instanceToken: string } | null): void;
   /** The current instance token. */
@@ -29,9 +29,9 @@ export interface Session {
 
 export interface SessionRequest<T> extends Omit<ApiRequest<T>, 'token'> {
   /**
-   * Called when the request is refused for its content, before the body is composed anew and sent after a pause. `isOurs` is
-   * false when a proxy may have refused it: then nothing may be given up. Returns what was given up, for the log, if
-   * anything. Without this function a refusal by the API ends the agent.
+   * Called when the request is refused for its content; afterwards the body is composed again and sent after a pause. `isOurs`
+   * is false when a proxy may have refused it: then nothing may be dropped. Returns a log line about dropped content, if any.
+   * Without this function a refusal by the API ends the agent.
    */
   onRefused?: (isOurs: boolean) => string | null;
 }
@@ -45,7 +45,7 @@ interface SessionInput {
   stopping: AbortController;
 }
 
-/** Between registrations that succeed and tokens that are refused all the same. */
+/** The pause when registrations succeed and their tokens are still refused. */
 const refusedTokenPauseMs = 1_000;
 const firstRefusedPauseMs = 1_000;
 const maxRefusedPauseMs = 30_000;
@@ -86,7 +86,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
   const register = async (): Promise<RegisterAnswer | null> => {
     const held = token;
     let reply = await registerWith(boot.launchToken);
-    // A machine that slept for long has nothing else: both tokens have expired.
+    // After a long sleep of the machine, both tokens have expired and the instance token is the only proof left.
     if (reply?.kind === 'unauthenticated' && held !== '') reply = await registerWith(held);
     if (reply === null) return null;
     if (reply.kind === 'ended') return fail('OVER', `The API does not accept this instance: ${reply.text}`, false);
@@ -113,7 +113,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
         refusals += 1;
         continue;
       }
-      // Another call may have renewed the token meanwhile; then only the call is repeated.
+      // Another call may have renewed the token meanwhile; then only this call is repeated.
       if (used !== token) continue;
       log.write('The instance token is no longer accepted: registering again.');
       if ((await register()) === null) return null;
@@ -135,5 +135,5 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
 
 const upFor = ({ upForMs }: Boot): { upForMs?: number } => (upForMs === undefined ? {} : { upForMs: upForMs() });
 
-/** A call rejects only because the agent is being stopped, or the request was given up. */
+/** A call rejects only because the agent is being stopped, or the request was abandoned. */
 const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);

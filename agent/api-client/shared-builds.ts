@@ -1,4 +1,5 @@
-// Environments that instances share, over the API. No call waits as long as an outage may last: the instance can build by itself.
+// The API calls for environments that instances share. No call waits as long as an outage may last, because the instance can
+// build by itself.
 import { buildArchiveAnswer, buildClaimAnswer, buildProgressAnswer } from '../../schema/shared-builds.ts';
 import type { SharedBuilds, SharedNote } from '../runtimes/environment/shared/port.ts';
 import { jsonBy } from './client.ts';
@@ -18,7 +19,7 @@ export function createSharedBuilds({ session, apiUrl, note }: SharedBuildsInput)
       body: () => body,
       read: jsonBy(parse),
       signal: AbortSignal.timeout(patienceMs),
-      // It ends no work: the instance builds by itself.
+      // A refusal ends no work: the instance builds by itself.
       onRefused: () => null,
     });
   return {
@@ -35,5 +36,5 @@ export function createSharedBuilds({ session, apiUrl, note }: SharedBuildsInput)
   };
 }
 
-/** As long as an API takes to start again. */
+/** Time for an API to restart. */
 const patienceMs = 30_000;

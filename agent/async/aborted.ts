@@ -1,4 +1,4 @@
-// Resolves when the signal aborts, at once when it has.
+// Resolves when the signal aborts, or at once when it already has.
 
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -1,8 +1,8 @@
-// Waits that an event can cut short: what a loop waits for, or the end of the agent.
+// A wait that an event, or the end of the agent, can cut short.
 
 export interface Notifier {
   ring: () => void;
-  /** At once when it has been rung since the last wait. */
+  /** Returns at once when `ring` was called since the last wait. */
   wait: (ms: number) => Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-// Waits until something that is looked at again after each change is there.
+// Waits for a condition that is evaluated after each change.
 
 export interface Waiters {
-  /** What `find` returns as soon as it is not null; null when the time has passed or the waiting was ended. */
+  /** The first non-null result of `find`; null after the timeout or `end`. */
   when: <T>(find: () => T | null, timeoutMs: number) => Promise<T | null>;
-  /** Something changed. */
+  /** Evaluates all conditions after a change. */
   check: () => void;
-  /** Nothing will change any more. */
+  /** Ends all waits. */
   end: () => void;
 }
 

@@ -1,5 +1,5 @@
-// The credentials of the instance's role, which the metadata service hands out and renews. They never leave this process but
-// as signatures.
+// The credentials of the instance's role, which the metadata service issues and renews. They leave this process only as
+// signatures.
 import { z } from 'zod';
 
 import type { Metadata } from './metadata.ts';
@@ -11,9 +11,9 @@ export interface Credentials {
 }
 
 export interface RoleCredentials {
-  /** Good for some minutes at least; null when the instance has no role. */
+  /** Valid for some minutes at least; null when the instance has no role. */
   get(): Promise<Credentials | null>;
-  /** They were refused: read anew next time. */
+  /** Discards refused credentials, so that the next `get` reads new ones. */
   forget(): void;
 }
 
@@ -25,9 +25,9 @@ const answer = z.object({
   Expiration: z.iso.datetime(),
 });
 
-/** New ones exist well before the old ones expire. */
+/** The service has new credentials well before the old ones expire. */
 const renewBeforeMs = 5 * 60_000;
-/** EC2 hands out credentials for six hours. */
+/** EC2 issues credentials for six hours. */
 const maxLifeMs = 6 * 3_600_000;
 
 export function createRoleCredentials(metadata: Metadata): RoleCredentials {
@@ -40,7 +40,7 @@ export function createRoleCredentials(metadata: Metadata): RoleCredentials {
       if (text === null) return null;
       const { AccessKeyId, SecretAccessKey, Token, Expiration } = answer.parse(JSON.parse(text));
       const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token };
-      // Counted from now by the monotonic clock: a step of the wall clock must not keep expired ones in use.
+      // Measured by the monotonic clock: a step of the wall clock must not keep expired credentials in use.
       const lifeMs = Math.min(maxLifeMs, Date.parse(Expiration) - Date.now());
       known = { credentials, goodUntilMs: performance.now() + lifeMs - renewBeforeMs };
       return credentials;

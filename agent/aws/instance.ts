@@ -1,5 +1,5 @@
-// What an agent on EC2 learns from the metadata service at its start: who it is, with proof, and how to call home. No file is
-// needed, and none is written: the launch token stays where tasks can only read what is of no use to them.
+// Reads an agent's facts on EC2 from the metadata service at its start: its identity, with proof, and its boot data. It writes
+// no file: the launch token stays in user data, where tasks cannot use it without the instance's identity.
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,7 +18,7 @@ export interface Ec2Instance {
 export interface Ec2InstanceInput {
   metadata: Metadata;
   directory: string;
-  /** Kept between instances only where that was arranged, as tests do. */
+  /** Set only where caches outlive instances, as in tests. */
   cacheDir: string | null;
   /** An emulated machine is not powered off. */
   isEmulated: boolean;
@@ -49,14 +49,14 @@ export async function readEc2Instance(input: Ec2InstanceInput): Promise<Ec2Insta
     hostname,
     cacheDir: cacheDir ?? join(directory, 'cache'),
     powerOff: isEmulated ? null : ['systemctl', 'poweroff'],
-    // The document as it is, to the byte: that is what is signed.
+    // The document's exact bytes, because they are signed.
     identity: { document, signature: signature.trim() },
     upForMs: () => Math.round(uptime() * 1_000),
   };
   return { id: id.trim(), region: region.trim(), boot };
 }
 
-/** Of user data, everything but this line is for the machine's first boot. */
+/** The rest of the user data is for the machine's first boot. */
 export function readBootLine(userData: string): z.infer<typeof bootLine> {
   const line = userData.split('\n').find((each) => each.startsWith(bootMarker));
   if (line === undefined) throw new Error(`The instance's user data has no line that begins with "${bootMarker}".`);

@@ -1,5 +1,5 @@
-// The few calls of CloudWatch Logs that an agent makes, signed with its role's credentials; the whole AWS SDK would be many
-// times the agent's size. Every answer becomes one word that says what is to be done next.
+// The agent's few calls of CloudWatch Logs, signed with its role's credentials; the whole AWS SDK would be many times the
+// agent's size. Every answer becomes one outcome that determines the next step.
 import { AwsV4Signer } from 'aws4fetch';
 
 import { logRetentionDays } from '../../domain/cloud-names.ts';
@@ -24,7 +24,7 @@ export function createLogsApi({ endpoint, region, group, stream, credentials }: 
   const createGroup = async (): Promise<PutOutcome> => {
     const created = await call('CreateLogGroup', {});
     if (created.kind !== 'taken') return created;
-    // Said also of a group that another instance has just made: it may have ended before it came to this.
+    // Also set for an existing group: the instance that created it may have ended before setting it.
     return call('PutRetentionPolicy', { retentionInDays: logRetentionDays });
   };
   return {
@@ -66,7 +66,7 @@ function judge(status: number, action: string, body: string, credentials: RoleCr
   if (done.has(code)) return { kind: 'taken' };
   if (code === 'ResourceNotFoundException') return { kind: 'missing' };
   if (!refused.has(code)) {
-    // Credentials that have ended are renewed; a policy may be mended while we wait.
+    // Expired credentials are renewed; a policy may be corrected meanwhile.
     if (status === 403 || /Token|Signature|Credential|Access|Client/.test(code)) credentials.forget();
     return { kind: 'again', text };
   }
@@ -74,7 +74,7 @@ function judge(status: number, action: string, body: string, credentials: RoleCr
 }
 
 const done = new Set(['ResourceAlreadyExistsException', 'DataAlreadyAcceptedException']);
-/** Everything else may pass: throttling, an outage, an account's limit, a right that is given late. */
+/** Every other error may pass: throttling, an outage, an account's limit, a permission granted late. */
 const refused = new Set(['InvalidParameterException', 'ValidationException', 'SerializationException']);
 
 function describe(error: unknown): string {

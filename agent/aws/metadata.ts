@@ -1,9 +1,9 @@
-// The metadata service of an EC2 instance, version 2 only: what the instance is, its user data, what is about to happen
-// to it. Answers are the instance's own facts; nothing is cached here but the session's token.
+// The metadata service of an EC2 instance, version 2 only: instance facts, user data, notices. Only the session token is cached
+// here.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Metadata {
-  /** null when there is no such entry; rejects when the service does not answer after some tries. */
+  /** null when the entry does not exist; rejects when the service does not answer after some tries. */
   read(path: string): Promise<string | null>;
 }
 
@@ -12,7 +12,7 @@ export const defaultMetadataEndpoint = 'http://169.254.169.254';
 const tokenSeconds = 21_600;
 const attempts = 5;
 const firstPauseMs = 200;
-/** It is on the same host: longer than this is an outage. */
+/** The service is on the same host, so a longer wait is an outage. */
 const attemptTimeoutMs = 2_000;
 
 export function createMetadata(endpoint: string = defaultMetadataEndpoint): Metadata {
@@ -29,7 +29,7 @@ export function createMetadata(endpoint: string = defaultMetadataEndpoint): Meta
     const text = await response.text();
     if (response.status === 404) return null;
     if (response.ok) return text;
-    // The session may be over: the next try begins another.
+    // The session may have expired; the next try begins another.
     if (response.status === 401) token = null;
     throw new Error(`the metadata service answered ${response.status} for ${path}`);
   };

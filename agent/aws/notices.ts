@@ -1,5 +1,5 @@
-// Reads what EC2 is about to do to this instance: it interrupts a spot instance with two minutes' notice, and sometimes recommends a
-// rebalance before. Each notice is reported once. A metadata service that is briefly unavailable is asked again.
+// Reads EC2's notices: it interrupts a spot instance with two minutes' notice, and sometimes recommends a rebalance before.
+// Each notice is reported once. Failed reads are retried.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
@@ -12,13 +12,13 @@ export interface NoticesInput {
   signal: AbortSignal;
   onNotice: (notice: Notice) => void;
   onTrouble: (text: string) => void;
-  /** EC2 asks for every 5 s. */
+  /** The interval that EC2 recommends. */
   everyMs?: number;
 }
 
 const checkEveryMs = 5_000;
 
-/** Whatever the action, terminate, stop or hibernate: the work here ends then. */
+/** All actions (terminate, stop, hibernate) end the work here. */
 const instanceAction = z.object({ action: z.string(), time: z.iso.datetime() });
 const recommendation = z.object({ noticeTime: z.iso.datetime() });
 

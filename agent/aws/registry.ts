@@ -1,4 +1,4 @@
-// The login to Amazon ECR: one call with the credentials of the instance's role, whose answer is good for twelve hours.
+// The login to Amazon ECR: one call with the credentials of the instance's role; the answer is valid for twelve hours.
 import { AwsV4Signer } from 'aws4fetch';
 import { z } from 'zod';
 
@@ -11,7 +11,7 @@ const answer = z.object({ authorizationData: z.array(z.object({ authorizationTok
 const timeoutMs = 10_000;
 const attachPolicy = 'Attach the policy AmazonEC2ContainerRegistryReadOnly to the role of instances (docs/aws.md)';
 
-/** `endpoint`: of an emulator; null for the one of the registry's region. */
+/** `endpoint` is an emulator's; null for that of the registry's region. */
 export function createEcrLogin(credentials: RoleCredentials, endpoint: string | null): RegistryLogin {
   return async (image) => {
     const host = hostOf(image);

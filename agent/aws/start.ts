@@ -1,5 +1,5 @@
-// An agent's start on EC2: reads who it is from the metadata service, sends its logs to CloudWatch from then on, and watches
-// for EC2's notices.
+// An agent's start on EC2: reads its identity from the metadata service, starts sending its logs to CloudWatch, and watches for
+// EC2's notices.
 import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
 import type { Start, StartInput } from '../lifecycle/start-input.ts';
 import { createRoleCredentials } from './credentials.ts';
@@ -10,7 +10,7 @@ import { createMetadata } from './metadata.ts';
 import { watchNotices } from './notices.ts';
 import { createEcrLogin } from './registry.ts';
 
-/** Less than systemd allows a service that it stops, and than the time that a notice leaves. */
+/** Less than systemd's stop timeout, and than the time after a notice. */
 const flushMs = 8_000;
 
 export async function startOnEc2({ directory, environment, logs, log, signal }: StartInput): Promise<Start> {
@@ -35,7 +35,7 @@ export async function startOnEc2({ directory, environment, logs, log, signal }: 
       stream: logStreamOf(cluster, id),
       credentials,
     }),
-    // Also among what is sent, later: it explains the gap.
+    // The line is also shipped later and explains the gap.
     onTrouble: log.write,
   });
   logs.sendTo(shipper);

@@ -1,6 +1,6 @@
-// The life of an instance of a Dask cluster: set up, start the scheduler or a worker, say how it goes, do as ordered, and
-// end it when ordered. It never decides that a cluster has ended, nor starts a process a second time: a process that ends is reported,
-// and the control plane ends or replaces the instance.
+// The main loop of a Dask cluster's instance: prepares it, starts the scheduler or a worker, reports its state, and carries out
+// orders. It never decides that a cluster has ended, nor restarts a process: it reports a process's end, and the control plane
+// ends or replaces the instance.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -42,7 +42,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
   const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().watchdogTimeoutMs);
   const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
   const output = input.logs.process();
-  // Who is to be retired, and when, is the control plane's to say: by orders to the head instance's agent.
+  // The control plane decides about retirement, and orders it from the head instance's agent.
   input.watchNotices?.((notice) => {
     input.log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
     reports.notice(notice);
@@ -68,7 +68,8 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
       runtime,
       directory: freshPath(work, role === 'head' ? 'scheduler' : 'worker'),
       host: input.boot.address,
-      // A worker's is named to the scheduler; the scheduler's is opened by ingress rules and must be known before.
+      // The scheduler learns a worker's port from the worker; ingress rules open the scheduler's port, which must be known
+      // before.
       port: role === 'head' ? bundle.schedulerPort : 0,
       tls,
       base: daskBase(input.environment),
@@ -82,7 +83,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
           if (onLine !== undefined) for (const line of lines) onLine(line);
         },
         started: (pid) => {
-          // The one without which the instance is of no use; another one beside it is found by its environment.
+          // Records the instance's main process; the extra worker is found by its environment.
           if (!isRecorded) recordGroup(input.directory, pid);
           isRecorded = true;
         },
@@ -108,12 +109,12 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       const variables = hostRuntime(null).variables(daskBase(input.environment), bundle.env);
       const setup = runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
       await orFail('HOST_SETUP_FAILED', setup);
-      // The script is root's: it may have changed the rules of the filter, or the users of containers.
+      // The script runs as root and may have changed the packet filter's rules, or the users of containers.
       await closeMetadata();
     }
     notify('pending', 'environment');
     const onStage: OnStage = (stage, builder) => {
-      // An environment that is there is ready before a reader could have seen it.
+      // A cached environment is ready before a reader could see the stage.
       if (stage !== 'ready') notify('pending', `environment: ${stageText(stage, builder)}`);
     };
     await run(

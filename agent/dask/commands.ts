@@ -1,5 +1,5 @@
-// The command lines and environments of `dask scheduler` and `dask worker`. Pure. Everything that listens for other
-// machines speaks mutual TLS; HTTP listens on loopback only; no secret is ever in an argument.
+// The command lines and environments of `dask scheduler` and `dask worker`. Pure. All ports for other machines use mutual TLS;
+// HTTP listens on loopback only; no argument contains a secret.
 import { dirname, join } from 'node:path';
 
 import type { Command } from '../processes/start-process.ts';
@@ -9,11 +9,11 @@ import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from 
 
 export interface DaskProcess extends Command {
   argv: string[];
-  /** To be written into `cwd` before the start, readable by their owner alone. */
+  /** Files to write into `cwd` before the start, readable by their owner only. */
   files: { path: string; content: string }[];
 }
 
-/** Names of files, already there and readable by their owner alone. */
+/** Names of existing files, readable by their owner only. */
 export interface TlsFiles {
   caFile: string;
   certFile: string;
@@ -22,48 +22,51 @@ export interface TlsFiles {
 
 export interface Place {
   instance: string;
-  /** With dask and distributed in it. */
+  /** Includes dask and distributed. */
   runtime: Pick<Runtime, 'python' | 'variables'>;
-  /** The process's own, made for this start: it is its working directory, and workers spill to it. */
+  /** Created for this start of the process: its working directory, and workers' spill directory. */
   directory: string;
   /** The instance's address, for other instances. */
   host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
   tls: TlsFiles;
-  /** PATH, HOME, LANG and TMPDIR, as the agent has them. */
+  /** PATH, HOME, LANG and TMPDIR of the agent. */
   base: Variables;
-  /** What the cluster's owner wants set. What keeps the cluster safe wins over it. */
+  /** Variables of the cluster's owner. Variables for the cluster's security override them. */
   env: Record<string, string>;
 }
 
 export interface SchedulerInput extends Place {
   socketPath: string;
   preloadPath: string;
-  /** Its notebooks are clients of it. */
+  /** Its notebooks are clients of the cluster. */
   jupyter?: boolean;
   /** Kinds of usage that the preload counts. */
   usage?: readonly string[];
-  /** Its workers run on one machine: the preload keeps the sum of their memory limits below its memory. */
+  /** The workers share one machine: the preload keeps the sum of their memory limits below its memory. */
   sharesMemory?: boolean;
-  /** Of the dashboard, on loopback; 0 takes a free one. */
+  /** The dashboard's port, on loopback; 0 selects a free one. */
   httpPort: number;
   schedulerClass?: string;
   schedulerOptions?: Record<string, unknown>;
 }
 
 export interface WorkerInput extends Place {
-  /** Or the file in which Dask will find it, as `{"address": ...}`: only for workers without class or options of their own. */
+  /** `file`: Dask will find the address there, as `{"address": ...}`; only for workers without a custom class or options. */
   scheduler: { address: string } | { file: string };
-  /** `{cluster}-worker-{suffix}`: the scheduler's name for it is ours too. */
+  /** `{cluster}-worker-{suffix}`: the scheduler uses the same name. */
   name: string;
-  /** Absent: as many as there are cores. */
+  /** Default: the number of cores. */
   nthreads?: number;
-  /** A number of bytes, Dask's text for one, or a part of the memory below 1. Absent: the instance's memory, shared by its threads. */
+  /**
+   * A number of bytes, Dask's text for one, or a fraction of the memory below 1. Default: the instance's memory, shared by its
+   * threads.
+   */
   memoryLimit?: number | string;
-  /** Workers of this instance, each under a nanny of its own and named `NAME-0`, `NAME-1`...; one is named NAME. */
+  /** Number of workers, each under its own nanny and named `NAME-0`, `NAME-1`...; a single one is named NAME. */
   count?: number;
-  /** Without one, a worker that dies is not started again. Default true. */
+  /** Without a nanny, a worker that dies is not restarted. Default true. */
   nanny?: boolean;
   workerClass?: string;
   workerOptions?: Record<string, unknown>;
@@ -97,7 +100,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
     port: input.port,
     protocol: 'tls',
     dashboard_address: `${loopback}:${input.httpPort}`,
-    // Theirs come after ours, so that a failure of theirs does not leave us without a scheduler that reports.
+    // User preloads run last, so that their failure does not leave a scheduler without our reports.
     preload: [input.preloadPath, ...asList(schedulerOptions?.['preload'])],
   };
   const spec = { cls: schedulerClass ?? 'distributed.Scheduler', opts };
@@ -120,7 +123,7 @@ export function workerProcess(input: WorkerInput): DaskProcess {
       '--local-directory': input.directory,
       '--nthreads': input.nthreads,
       '--memory-limit': input.memoryLimit,
-      // Dask shares out the threads, and makes the names.
+      // Dask distributes the threads and generates the names.
       '--nworkers': count === 1 ? undefined : count,
     };
     const found = 'file' in scheduler ? ['--scheduler-file', scheduler.file] : [scheduler.address];
@@ -153,17 +156,17 @@ interface OneSpec {
   cls: string;
   opts: object;
 }
-/** Of several workers in one process, by their names. */
+/** Several workers in one process, by name. */
 type Spec = OneSpec | Record<string, OneSpec>;
 
-/** The specification goes by file: options may hold what no other user of the machine should see. */
+/** The specification is passed in a file: options may contain values that no other user of the machine should see. */
 function fromSpec(input: Place, env: DaskProcess['env'], spec: Spec, args: string[]) {
   const path = join(input.directory, 'dask-spec.json');
   const argv = dask(input, ['spec', '--spec-file', path, ...args]);
   return { argv, env, cwd: input.directory, files: [{ path, content: JSON.stringify(spec) }] };
 }
 
-/** By module, because the scripts of an environment hold its path and break when it is moved or the path is long. */
+/** Runs by module, because an environment's scripts contain its path and break when it is moved or the path is long. */
 function dask({ runtime }: Place, words: string[]): string[] {
   return [runtime.python, '-m', 'dask', ...words];
 }

@@ -1,4 +1,4 @@
-// What both kinds of instance of a Dask cluster work with: agent.ts makes it, scheduler.ts and worker.ts use it.
+// The shared context of both kinds of instance of a Dask cluster: agent.ts creates it, scheduler.ts and worker.ts use it.
 import type { DaskBundle } from '../../schema/agent.ts';
 import type { Setup } from './setup.ts';
 import type { ExitReason } from './exit-reason.ts';
@@ -17,18 +17,18 @@ export interface DaskLife {
   reports: Reports;
   /** The process's name in Dask. */
   name: string;
-  /** A directory of the agent's own, gone when the instance has been terminated: processes have theirs in it. */
+  /** The agent's own directory, removed on termination; contains the processes' directories. */
   work: string;
   notify: (
     state: ProcessReport['state'],
     stage: string,
     more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>,
   ) => void;
-  /** For one start of a process: no other one has its directory. */
+  /** For one start of a process, with a new directory. */
   place: (setup: Setup) => Place;
-  /** `onLine` sees what the process prints; its log has it in any case. */
+  /** `onLine` gets the process's output lines, which are logged in any case. */
   start: (setup: Setup, command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;
-  /** Ends it with its whole group. */
+  /** Ends the process with its whole group. */
   end: (running: RunningProcess) => Promise<ExitReason>;
   /** null when the agent is stopped first. */
   untilEnded: (running: RunningProcess) => Promise<ExitReason | null>;

@@ -1,11 +1,11 @@
-// Asks for a certificate without giving the key away: the instance makes the key, only the signing request travels. Who
-// the certificate names is the control plane's to say, so that the request claims nothing.
+// Requests a certificate without disclosing the key: the instance creates the key, and only the signing request is sent. The
+// control plane decides the certificate's subject, so the request claims none.
 import 'reflect-metadata';
 import { PemConverter, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
 
 export interface CertificateRequest {
   csrPem: string;
-  /** PKCS#8. It goes to a file with mode 0600 and nowhere else. */
+  /** PKCS#8. Only written to a file with mode 0600. */
   keyPem: string;
 }
 

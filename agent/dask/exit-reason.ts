@@ -1,8 +1,8 @@
-// Why a Dask process ended. Its exit code says little: Dask exits with 0 when it was idle, when it was asked to end, and
-// when its worker was killed. What it logged says more.
+// Why a Dask process ended. The exit code is not enough: Dask exits with 0 when it was idle, when it was asked to end, and when
+// its worker was killed. The reason comes from its log.
 
 export interface ExitReason {
-  /** `ENDED`: we asked. `CLOSED`: Dask ended itself and said why. `EXITED`, `SIGNAL`, `PRELOAD`: it failed. */
+  /** `ENDED`: the agent ended it. `CLOSED`: Dask closed itself and logged why. `EXITED`, `SIGNAL`, `PRELOAD`: it failed. */
   code: 'ENDED' | 'CLOSED' | 'EXITED' | 'SIGNAL' | 'PRELOAD';
   text: string;
   exitCode: number | null;
@@ -12,12 +12,12 @@ export interface ExitReason {
 }
 
 export interface Clues {
-  /** How often a worker of the process was registered with its scheduler. */
+  /** Number of registrations of the process's workers with their scheduler. */
   registered: number;
-  /** Dask's own word, such as `idle-timeout-exceeded` or `scheduler-close`. */
+  /** Dask's own reason, such as `idle-timeout-exceeded` or `scheduler-close`. */
   daskReason: string | null;
   lastLine: string | null;
-  /** The last exception that was printed, and what it was raised from: Dask's own says only that something failed. */
+  /** The last printed exception and its cause: Dask's own exception only states that something failed. */
   exception: string | null;
   cause: string | null;
   inTraceback: boolean;
@@ -41,7 +41,7 @@ export function noteLine(clues: Clues, line: string): void {
   noteException(clues, line);
 }
 
-/** Python prints the causes of an exception before it, each with a traceback of its own. */
+/** Python prints an exception's causes before it, each with its own traceback. */
 function noteException(clues: Clues, line: string): void {
   if (line.startsWith('Traceback (most recent call last):')) {
     if (clues.exception !== null) clues.cause = null;
@@ -54,7 +54,7 @@ function noteException(clues: Clues, line: string): void {
   }
 }
 
-/** Dask raises ValueError for a worker whose name is still taken as well, and that passes. */
+/** Dask also raises ValueError for a worker whose name is still taken, which is temporary. */
 function isProgramError({ exception, cause }: Clues): boolean {
   const first = cause ?? exception ?? '';
   return (
@@ -62,7 +62,7 @@ function isProgramError({ exception, cause }: Clues): boolean {
   );
 }
 
-/** The rest of a sentence: what it wrote last, unless that is about its usual work. */
+/** The end of a sentence: the process's last line, unless it is routine output. */
 function lastWords({ lastLine, exception, cause }: Clues): string {
   if (lastLine === null || / - (INFO|DEBUG) - /.test(lastLine)) return '';
   const why = cause !== null && lastLine === exception ? ` The cause: ${cause}` : '';

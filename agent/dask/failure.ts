@@ -1,4 +1,4 @@
-// Why an instance of a Dask cluster has no Dask process, in the codes that the control plane knows.
+// Why a Dask cluster's instance has no Dask process, in the control plane's codes.
 import { withoutUrlSecrets } from '../../domain/software/url-text.ts';
 
 export type DaskFailureCode =
@@ -23,7 +23,7 @@ export class DaskFailure extends Error {
   }
 }
 
-/** What `promise` gives. Its failure becomes one of this code, unless it has a code already. */
+/** Returns the result of `promise`. Its failure gets this code, unless it already has one. */
 export async function orFail<T>(code: DaskFailureCode, promise: Promise<T>): Promise<T> {
   try {
     return await promise;
@@ -37,5 +37,5 @@ export function asFailure(code: DaskFailureCode, cause: unknown): DaskFailure {
   return new DaskFailure(code, presentable(cause instanceof Error ? cause.message : String(cause)), { cause });
 }
 
-/** As long as a report may be. */
+/** Cut to a report's maximum length. */
 const presentable = (text: string): string => withoutUrlSecrets(text).slice(0, 1000);

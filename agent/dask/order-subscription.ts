@@ -1,5 +1,5 @@
-// What the control plane wants of the instances of a Dask cluster: asked for by a long poll, and also taken from the answers
-// to reports, whichever is newer. Orders describe what should be, so that only the latest matter.
+// The control plane's orders for a Dask cluster's instances, from a long poll and from the answers to reports, whichever is
+// newer. Orders describe a desired state, so only the latest matter.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jsonBy } from '../api-client/client.ts';
@@ -8,18 +8,18 @@ import type { Orders } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
 
 export interface OrderSubscription {
-  /** Called with the latest orders, if there are any, and with each newer ones, as long as the agent lives. */
+  /** Calls back with the latest orders, if any, and with all newer ones. */
   follow: (listener: (orders: Orders) => void) => void;
-  /** The first that `find` finds in the latest or newer orders; null when the agent is stopped. */
+  /** The first non-null result of `find` for the latest or newer orders; null when the agent is stopped. */
   when: <T>(find: (orders: Orders) => T | null) => Promise<T | null>;
   take: (orders: Orders) => void;
-  /** Asks until the agent is stopped. */
+  /** Polls until the agent is stopped. */
   run: () => Promise<void>;
 }
 
-/** The API holds the question for 50 s. */
+/** The API holds the request for 50 s. */
 const answerTimeoutMs = 75_000;
-/** An API that answers the same at once is not asked without a pause. */
+/** Paces the polls when the API returns unchanged orders at once. */
 const pauseMs = 1_000;
 
 export function createOrderSubscription({

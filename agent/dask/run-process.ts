@@ -1,5 +1,5 @@
-// Runs one Dask process: its output as lines, its readiness and its end as promises. No member of its process group
-// outlives this agent, however the agent ends.
+// Runs one Dask process: its output as lines, its readiness and its end as promises. No member of its process group outlives
+// this agent, however the agent ends.
 import { mkdir, writeFile } from 'node:fs/promises';
 
 import { createWaiters } from '../async/waiters.ts';
@@ -17,9 +17,9 @@ export interface RunningProcess {
   pid: number;
   /** Never rejects. */
   ended: Promise<ExitReason>;
-  /** Resolves when all its workers are known to their scheduler; rejects when it ends before that, or after the timeout. */
+  /** Resolves when its scheduler knows all its workers; rejects when it ends before that, or after the timeout. */
   whenRegistered: (timeoutMs: number, workers?: number) => Promise<void>;
-  /** Rejects when the process ends before `promise` settles, since the result could never come. */
+  /** Rejects when the process ends before `promise` settles, because the result could never arrive. */
   orEnded: <T>(promise: Promise<T>) => Promise<T>;
   /** Sends TERM to the whole group, and KILL after the given time. Resolves when it has ended. */
   end: (killAfterMs?: number) => Promise<ExitReason>;
@@ -27,20 +27,20 @@ export interface RunningProcess {
 
 export interface RunOptions {
   runtime: Pick<Runtime, 'start'>;
-  /** Who runs it; null for the agent's own user. */
+  /** The process's user; null for the agent's own. */
   user: TaskUser | null;
   /** For the named pipes of the output: a directory that only the agent can write. */
   pipeDirectory: string;
-  /** Lines of the process, in its own words. */
+  /** Output lines of the process, unchanged. */
   onLines: (stream: Stream, lines: string[]) => void;
-  /** Called with the group's number before the process can end: a cleanup after this agent's death needs it. */
+  /** Called with the group's number before the process can end: cleanup after this agent's death needs it. */
   started?: (pid: number) => void;
 }
 
-/** A nanny waits for its worker's running task before it ends, so a scale-down that drained first is quick anyway. */
+/** A nanny waits for its worker's running task before it ends, so a scale-down that drained first is fast anyway. */
 const defaultKillAfterMs = 8_000;
 
-/** Makes the command's working directory, which must not exist: one that has had an owner may lead anywhere. */
+/** Creates the command's working directory. It must not exist, because an existing one may contain links to anywhere. */
 export async function runProcess(command: DaskProcess, options: RunOptions): Promise<RunningProcess> {
   await mkdir(command.cwd, { mode: 0o700 });
   for (const { path, content } of command.files) await writeFile(path, content, { mode: 0o600, flag: 'wx' });

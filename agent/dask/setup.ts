@@ -1,5 +1,5 @@
-// What a Dask process needs before it can start: its runtime, and a certificate of its cluster's authority, both prepared at
-// the same time. The private key is made here, is kept in a file that only its owner can read, and is never sent.
+// The prerequisites of a Dask process: its runtime, and a certificate of its cluster's authority, both prepared at the same
+// time. The private key is created here, stored in a file that only its owner can read, and never sent.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -39,14 +39,14 @@ export interface Setup {
   tls: TlsFiles;
 }
 
-/** Rejects with a DaskFailure, or with the reason for which the agent is stopped. */
+/** Rejects with a DaskFailure, or with the stop order's reason. */
 export async function setUp(input: SetupInput): Promise<Setup> {
   const [runtime, tls] = await Promise.all([orFail('ENVIRONMENT_FAILED', daskRuntime(input)), certificate(input)]);
   input.stopping.signal.throwIfAborted();
   return { runtime, tls };
 }
 
-/** An environment is completed with Dask; an image must bring it. */
+/** An environment is completed with Dask; an image must contain it. */
 async function daskRuntime(input: SetupInput): Promise<Runtime> {
   const { runtime, session, role, boot, note } = input;
   const shared = createSharedBuilds({ session, apiUrl: boot.apiUrl, note });

@@ -11,9 +11,9 @@ import { workerProcess } from './commands.ts';
 import { workerSettings } from './worker-settings.ts';
 import { freshPath, makePassable } from '../processes/hand-over.ts';
 
-/** The scheduler is there already; what takes time is Python, on a machine that starts many workers at once. */
+/** The scheduler already runs; Python needs the time, on a machine that starts many workers together. */
 const registerTimeoutMs = 120_000;
-/** A worker that was drained is closed by Dask, and its instance is ended soon after. Only what is left then is a failure. */
+/** Dask closes a drained worker, and its instance is ended soon after. An instance that remains longer has failed. */
 const closedForMs = 15_000;
 
 export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
@@ -21,7 +21,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   const { signal } = input.stopping;
   const hasOptions = Object.keys(bundle.workerOptions).length > 0;
   const found = orders.when((latest) => latest.schedulerAddress);
-  // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
+  // Python needs a second to start: it starts together with the scheduler, and then waits for this file.
   const file =
     bundle.workerClass === null && !hasOptions
       ? join(await makePassable(input.user, freshPath(work, 'address')), 'scheduler.json')
@@ -40,7 +40,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   try {
     const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
     if (schedulerAddress === null) {
-      // It has no scheduler and no data: there is nothing to wait for.
+      // It has no scheduler and no data, so there is nothing to wait for.
       await running.end(0);
       return;
     }
@@ -64,7 +64,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   }
 }
 
-/** Dask reads it as soon as it is there. */
+/** Written atomically, because Dask reads the file as soon as it exists. */
 async function writeWhole(path: string, content: string): Promise<void> {
   await writeFile(`${path}.new`, content, { mode: 0o644, flag: 'wx' });
   await rename(`${path}.new`, path);

@@ -1,5 +1,5 @@
-// The files that a task has left in its working directory: regular files that are new, or other than what it was given. Links are
-// not followed, so that nothing outside of the directory is taken.
+// The files that a task left in its working directory: regular files that are new or changed. Links are not followed, so that
+// nothing outside the directory is collected.
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,16 +9,16 @@ import { maxFileBytes, maxFilesOfTask } from '../../domain/file-limits.ts';
 import { openDirectory } from '../processes/hand-over.ts';
 import { pathIn } from './open-inside.ts';
 
-/** By path: what distinguishes an unchanged file from a changed one without reading it. */
+/** Maps a path to a mark that distinguishes an unchanged file from a changed one without reading it. */
 export type Snapshot = ReadonlyMap<string, string>;
 
 export interface Collected {
   files: { path: string; bytes: number; executable: boolean }[];
-  /** A sentence for each that is left out. */
+  /** One sentence for each excluded file. */
   leftOut: string[];
 }
 
-/** Before the command begins. */
+/** Taken before the command starts. */
 export async function snapshot(directory: string): Promise<Snapshot> {
   const marks = new Map<string, string>();
   await walk(directory, { file: (path, info) => void marks.set(path, markOf(info)), leaveOut: () => undefined });
@@ -44,7 +44,7 @@ export async function collect(directory: string, before: Snapshot): Promise<Coll
 }
 
 const maxLeftOut = 20;
-/** Python's caches of compiled modules are no output. */
+/** Python's bytecode caches are not output. */
 const skipped = new Set(['__pycache__']);
 
 interface Visitor {
@@ -61,7 +61,7 @@ async function walk(directory: string, visitor: Visitor): Promise<void> {
   }
 }
 
-/** Below a directory that is open: root must not read another one in its place. */
+/** Walks below an open directory: root must not read a substituted one. */
 async function walkIn(
   opened: FileHandle,
   { directory, prefix }: { directory: string; prefix: string },
@@ -71,7 +71,7 @@ async function walkIn(
   for (const raw of await readdir(pathIn(opened, directory, '.'), { encoding: 'buffer' })) {
     const name = raw.toString('utf8');
     const path = `${prefix}${name}`;
-    // What is not UTF-8 would come back under another name.
+    // A name that is not UTF-8 would be restored under another name.
     if (!Buffer.from(name).equals(raw) || !isFilePath(path)) {
       leaveOut(path, 'its name is not UTF-8, or longer than 255 bytes, or its path longer than 1,024');
       continue;
@@ -92,7 +92,7 @@ async function walkIn(
   }
 }
 
-/** It is not there any more, or a link or a file by now. */
+/** It was removed meanwhile, or is now a link or a file. */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(error.code));
 

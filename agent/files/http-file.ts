@@ -1,5 +1,5 @@
-// One file over HTTP, from or to the disk, never whole in memory. The command line uses it too. URLs may be signed, which makes
-// them secrets: no error names one.
+// Transfers one file over HTTP from or to the disk, never whole in memory. The command line uses it too. URLs may be signed,
+// which makes them secrets: no error contains one.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -15,10 +15,10 @@ export interface Place {
   headers: Record<string, string>;
 }
 
-/** No byte for this long ends the transfer. */
+/** Ends a transfer that is idle for this long. */
 const idleMs = 60_000;
 
-/** `within`: the directory that the file must lie in, whatever replaces it meanwhile; null for a file of our own. */
+/** `within`: the directory that must contain the file, whatever replaces it meanwhile; null for our own file. */
 export async function sendFile(
   { path, within }: { path: string; within: string | null },
   { url, headers }: Place,
@@ -36,7 +36,7 @@ async function send(file: FileHandle, { url, headers }: Place, signal: AbortSign
   const { size } = await file.stat();
   const request = open('PUT', url, { headers: { ...headers, 'content-length': String(size) }, signal });
   const answered = answerOf(request);
-  // The server may answer, and close, before it has read everything: then its answer says why.
+  // The server may answer and close before it has read everything: its answer then has the reason.
   const sent = pipeline(file.createReadStream({ autoClose: false }), request).catch((error: unknown) => error);
   const response = await Promise.race([
     answered,
@@ -49,10 +49,10 @@ async function send(file: FileHandle, { url, headers }: Place, signal: AbortSign
 /** The other side refused the transfer, or it stopped. */
 export class TransferError extends Error {}
 
-/** What arrived is not what was asked for. */
+/** The received content differs from the requested one. */
 export class OtherContent extends TransferError {}
 
-/** Creates `path`, which must not exist. Rejects with OtherContent, and leaves the file, when the content has another SHA-256. */
+/** Creates `path`, which must not exist. Rejects with OtherContent, and keeps the file, when the content has another SHA-256. */
 export async function receiveFile(
   path: string,
   sha256: string,
@@ -117,7 +117,7 @@ async function requireOk(response: IncomingMessage): Promise<void> {
   if (statusCode >= 200 && statusCode < 300) return;
   let text = '';
   for await (const chunk of response) text = `${text}${String(chunk)}`.slice(0, 4_000);
-  // The bodies of buckets repeat what was signed: only their code is safe to show.
+  // Error bodies of buckets contain the signed request; only their code is safe to show.
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? /"message":"([^"]{1,200})"/.exec(text)?.[1] ?? '';
   throw new TransferError(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`);
 }

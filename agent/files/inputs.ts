@@ -1,5 +1,5 @@
-// A job's input files on this instance: each content is downloaded once, and copied into the directory of each attempt, so that no
-// task can change what the next one finds.
+// A job's input files on this instance: each content is downloaded once, and copied into the directory of each attempt, so that
+// no task can change another's input.
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { MissingFile, type Transfers, transfersAtOnce } from './transfers.ts';
 
-/** Puts all of them into a directory. Rejects with an InstanceFault where this instance could not get or hold them. */
+/** Puts all of them into a directory. Rejects with an InstanceFault where this instance could not get or store them. */
 export type PlaceInputs = (directory: string, signal: AbortSignal) => Promise<void>;
 
 export function createInputs(files: readonly StoredFile[], transfers: Transfers, cache: string): PlaceInputs {
@@ -48,7 +48,7 @@ export function createInputs(files: readonly StoredFile[], transfers: Transfers,
 
 async function place(source: string, target: string, executable: boolean): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
-  // A file system that can shares the blocks until one of the two is changed.
+  // File systems with copy-on-write share the blocks until one copy is changed.
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await chmod(target, executable ? 0o755 : 0o644);
 }

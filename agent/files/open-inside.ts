@@ -1,5 +1,6 @@
-// Opens files and directories of a task, whose processes may replace any of them by a link at any moment. Each name is opened in the directory
-// that was opened before it, and no link is followed: what is found lies in the task's directory, whatever is exchanged meanwhile.
+// Opens files and directories of a task, whose processes may replace any of them by a link at any moment. Each name is opened
+// in the previously opened directory, and no link is followed: the result lies in the task's directory, whatever is exchanged
+// meanwhile.
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -8,13 +9,13 @@ import { openDirectory } from '../processes/hand-over.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** The path of something in an opened directory. Where the system has no such paths, the agent and its tasks are one user. */
+/** The path of an entry in an opened directory. Where the system has no such paths, the agent and its tasks run as one user. */
 export const pathIn = (directory: FileHandle, path: string, name: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${directory.fd}/${name}` : join(path, name);
 
 /**
- * For reading. Rejects when it is no regular file, or when a name of its path below `within` is a link; `within` null: a link in its
- * path may lead anywhere.
+ * Opens for reading. Rejects when it is not a regular file, or when a name of its path below `within` is a link; with `within`
+ * null, links are followed.
  */
 export async function openInside(path: string, within: string | null): Promise<FileHandle> {
   if (within === null) return open(path, 'r');
@@ -29,7 +30,7 @@ export async function openInside(path: string, within: string | null): Promise<F
       directory = next;
       place = join(place, each);
     }
-    // A named pipe in its place must not stop the agent.
+    // O_NONBLOCK, so that a substituted named pipe does not block the agent.
     const file = await open(pathIn(directory, place, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       if (!(await file.stat()).isFile()) throw new Error('it is no regular file any more');

@@ -1,4 +1,4 @@
-// Stores what an attempt of a task has left: first the content of every file, then one record that makes all of them visible.
+// Stores the output of a task's attempt: first the content of every file, then one record that makes all of them visible.
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export interface OutputInput {
   directory: string;
   before: Snapshot;
   attempt: { task: number; taskId: number; attempt: number };
-  /** Files that are no part of the directory, by the path under which they are stored. */
+  /** Files outside the directory, by their stored path. */
   extra: readonly { path: string; source: string }[];
   say: (text: string) => void;
   signal: AbortSignal;
@@ -53,12 +53,12 @@ export async function storeOutput(input: OutputInput): Promise<void> {
   if (answer.missing.length > 0) throw new Error('files changed while they were stored');
 }
 
-/** The API asks the object store for each file. */
+/** The API checks each file in the object store. */
 const recordTimeoutMs = 120_000;
 
 async function describe(source: string, within: string | null): Promise<{ sha256: string; bytes: number }> {
   return describeFile(source, within).catch(async (error: unknown) => {
-    // A task may leave a file that its own user may not read. Root reads each, and must not change what a link leads to.
+    // A task may leave a file that its own user may not read. Root can read it, and must not change a link's target.
     if (process.getuid?.() === 0) throw error;
     await chmod(source, 0o600);
     return describeFile(source, within);

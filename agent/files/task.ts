@@ -1,5 +1,5 @@
-// The files of one attempt of a task, from its start to its end: its inputs, copies of what it prints, and what it leaves behind.
-// Without files each of these does nothing.
+// The files of one task attempt: its inputs, copies of its output streams, and its output files. Without files each of these
+// does nothing.
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -12,9 +12,9 @@ import { removeAll, storeOutput } from './output.ts';
 import { createTransfers } from './transfers.ts';
 
 export interface AttemptFiles {
-  /** Into the attempt's directory, which exists. */
+  /** Copies into the attempt's directory, which exists. */
   placeInputs: (signal: AbortSignal) => Promise<void>;
-  /** Notes what the directory holds, before the command begins. */
+  /** Records the directory's content before the command starts. */
   begin: () => Promise<void>;
   tee: Pick<LineSink, 'raw'>;
   /** Rejects when they could not be stored. */
@@ -29,14 +29,14 @@ interface Attempt {
   say: (text: string) => void;
 }
 
-/** What a task prints beyond this is in its log only. */
+/** Output beyond this is only in the task's log. */
 const maxPrintedBytes = 1024 ** 3;
 
 export function createTaskFiles(input: {
   bundle: Pick<Bundle, 'inputFiles' | 'output'>;
   session: Session;
   apiUrl: string;
-  /** The instance's. */
+  /** The instance's directory. */
   directory: string;
 }): (attempt: Attempt) => AttemptFiles {
   const { session, directory } = input;
@@ -69,7 +69,7 @@ export function createTaskFiles(input: {
   };
 }
 
-/** Beside the task's directory, where the task does not meet them. */
+/** Stored beside the task's directory, where the task does not see them. */
 function printedFiles(base: string, taskId: number, say: (text: string) => void) {
   const streams = ['stdout', 'stderr'] as const;
   const handles = new Map<string, { file: FileHandle; bytes: number }>();
@@ -81,7 +81,7 @@ function printedFiles(base: string, taskId: number, say: (text: string) => void)
     files,
     open: async (): Promise<void> => {
       for (const [index, stream] of streams.entries()) {
-        // An earlier attempt to prepare may have left one.
+        // An earlier preparation attempt may have left one.
         await handles.get(stream)?.file.close();
         handles.set(stream, { file: await open(files[index]?.source ?? '', 'w', 0o600), bytes: 0 });
       }

@@ -1,5 +1,5 @@
-// Moves files between this instance and the object store: the API says where, and each transfer is repeated with a new place until
-// it succeeds or has failed too often.
+// Transfers files between this instance and the object store: the API returns the place, and each transfer is retried with a
+// new place until it succeeds or has failed too often.
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,16 +13,16 @@ import { type Place, receiveFile, sendFile } from './http-file.ts';
 export interface LocalFile {
   /** Absolute, on this instance. */
   source: string;
-  /** The directory that it must lie in, whatever replaces it meanwhile; null for a file of the agent's own. */
+  /** The directory that must contain it, whatever replaces it meanwhile; null for the agent's own file. */
   within: string | null;
   sha256: string;
   bytes: number;
 }
 
 export interface Transfers {
-  /** Resolves when the content of all of them is stored. Rejects when one fails for good, or the signal aborts. */
+  /** Resolves when all contents are stored. Rejects when one fails for good, or the signal aborts. */
   upload(files: readonly LocalFile[], signal: AbortSignal): Promise<void>;
-  /** Creates `target` with the content. Rejects with a MissingFile where nothing has that SHA-256. */
+  /** Creates `target` with the content. Rejects with a MissingFile when no stored content has that SHA-256. */
   download(file: { sha256: string; target: string }, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,12 +1,12 @@
-// The access token of the instance's service account, which the metadata server hands out and renews.
+// The access token of the instance's service account, which the metadata server issues and renews.
 import { z } from 'zod';
 
 import type { Metadata } from './metadata.ts';
 
 export interface AccessToken {
-  /** Good for some minutes at least; null when the instance has no service account. */
+  /** Valid for some minutes at least; null when the instance has no service account. */
   get(): Promise<string | null>;
-  /** It was refused: read anew next time. */
+  /** Discards a refused token, so that the next `get` reads a new one. */
   forget(): void;
 }
 

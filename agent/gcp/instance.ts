@@ -1,4 +1,4 @@
-// What an agent on Compute Engine learns from the metadata server at its start: who it is, with proof, and how to call home.
+// Reads an agent's facts on Compute Engine from the metadata server at its start: its identity, with proof, and its boot data.
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ export interface GceInstance {
 export interface GceInstanceInput {
   metadata: Metadata;
   directory: string;
-  /** Kept between instances only where tests arrange for it. */
+  /** Set only where tests keep caches between instances. */
   cacheDir: string | null;
   /** An emulated machine is not powered off. */
   isEmulated: boolean;

@@ -1,5 +1,5 @@
-// The one call of Cloud Logging that an agent makes, with the token of its service account. An entry's insert id is the number of
-// its line, so that Google drops a line that is sent twice.
+// The agent's single call of Cloud Logging, with the token of its service account. An entry's insert id is the number of its
+// line, so Google drops resent lines.
 import { gceLog } from '../../domain/cloud-names.ts';
 import type { LogEvent } from '../logs/log-queue.ts';
 import type { LogsApi, PutOutcome } from '../logs/logs-api.ts';
@@ -27,7 +27,7 @@ export function createLogsApi({ endpoint, instance, token }: LogsApiInput): Logs
     },
   };
   return {
-    // A log exists with its first entry.
+    // A log is created with its first entry.
     create: async () => ({ kind: 'taken' }),
     put: async (events): Promise<PutOutcome> => {
       try {

@@ -1,19 +1,19 @@
-// The metadata server of an instance of Compute Engine: its identity, its boot data, and the notice of a preemption.
+// The metadata server of a Compute Engine instance: its identity, its boot data, and the preemption notice.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Metadata {
-  /** null when there is no such entry; rejects when the server does not answer after some attempts. */
+  /** null when the entry does not exist; rejects when the server does not answer after some attempts. */
   read(path: string): Promise<string | null>;
-  /** Waits on the server for a change, for `seconds` at most; the value then. */
+  /** Waits on the server for a change, for at most `seconds`; returns the value then. */
   waitForChange(path: string, seconds: number, signal: AbortSignal): Promise<string>;
 }
 
 const attempts = 5;
 const firstPauseMs = 200;
-/** It is on the same host: longer than this is an outage. */
+/** The server is on the same host, so a longer wait is an outage. */
 const attemptTimeoutMs = 5_000;
 
-/** `host`: of an emulator; null for Google's. */
+/** `host` is an emulator's; null for Google's. */
 export function createMetadata(host: string | null): Metadata {
   const base = `http://${host ?? 'metadata.google.internal'}/computeMetadata/v1`;
   const ask = async (path: string, signal: AbortSignal): Promise<string | null> => {

@@ -1,5 +1,4 @@
-// Waits for the notice that Google preempts this spot instance: the metadata server holds the request until it does. The instance
-// is off 30 s later.
+// Waits for Google's preemption notice: the metadata server holds the request until then. The instance is off 30 s later.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Notice } from '../lifecycle/input.ts';
@@ -12,7 +11,7 @@ export interface NoticesInput {
   onTrouble: (text: string) => void;
 }
 
-/** Of Compute Engine's documentation of spot instances. */
+/** From Compute Engine's documentation of spot instances. */
 const noticeMs = 30_000;
 const waitSeconds = 300;
 const pauseMs = 2_000;

@@ -1,5 +1,5 @@
-// An agent's start on Compute Engine: reads who it is from the metadata server, sends its logs to Cloud Logging from then on, and
-// waits for the notice of a preemption.
+// An agent's start on Compute Engine: reads its identity from the metadata server, starts sending its logs to Cloud Logging,
+// and waits for a preemption notice.
 import type { Start, StartInput } from '../lifecycle/start-input.ts';
 import { createLogShipper } from '../logs/log-shipper.ts';
 import { createAccessToken } from './access-token.ts';
@@ -9,7 +9,7 @@ import { createMetadata } from './metadata.ts';
 import { watchPreemption } from './notices.ts';
 import { createArtifactRegistryLogin } from './registry.ts';
 
-/** Less than the 30 s that a notice leaves, and than systemd allows a service that it stops. */
+/** Less than the 30 s after a notice, and than systemd's stop timeout. */
 const flushMs = 8_000;
 
 export async function startOnGce({ directory, environment, logs, log, signal }: StartInput): Promise<Start> {
@@ -25,7 +25,7 @@ export async function startOnGce({ directory, environment, logs, log, signal }: 
   const token = createAccessToken(metadata);
   const shipper = createLogShipper({
     api: createLogsApi({ endpoint, instance, token }),
-    // Also among what is sent, later: it explains the gap.
+    // The line is also shipped later and explains the gap.
     onTrouble: log.write,
   });
   logs.sendTo(shipper);

@@ -1,4 +1,4 @@
-// Reads how busy the GPUs of this instance are, and reports when some have done nothing for long, and when they work again.
+// Reads the utilization of this instance's GPUs, and reports when some have been idle for long, and when they work again.
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,13 +6,13 @@ import { gpuReport, noteReading, parseUtilization, type GpuReport, type GpuUse }
 import type { Log } from '../logs/log.ts';
 
 export interface GpuWatch {
-  /** From here on a GPU counts as unused. */
+  /** A GPU that is idle for this long counts as unused. */
   idleAfterMs: number;
-  /** With the PATH on which nvidia-smi is. */
+  /** PATH must contain nvidia-smi. */
   environment: Record<string, string | undefined>;
   log: Pick<Log, 'write'>;
   signal: AbortSignal;
-  /** `make` says it as it is when the report goes out. */
+  /** `make` returns the state of the moment of sending. */
   notify: (make: () => GpuReport) => void;
 }
 
@@ -21,7 +21,7 @@ const readingsBeforeIdle = 10;
 const programTimeoutMs = 20_000;
 const query = ['--query-gpu=utilization.gpu', '--format=csv,noheader,nounits'];
 
-/** Until the signal is aborted. Never rejects. */
+/** Runs until the signal aborts. Never rejects. */
 export async function watchGpus({ idleAfterMs, environment, log, signal, notify }: GpuWatch): Promise<void> {
   const everyMs = Math.min(maxEveryMs, idleAfterMs / readingsBeforeIdle);
   let use: GpuUse | null = null;
@@ -34,7 +34,7 @@ export async function watchGpus({ idleAfterMs, environment, log, signal, notify 
       return null;
     });
     const nowMs = performance.now();
-    // Without a reading nothing is known of the time in between.
+    // Without a reading, the time in between is unknown.
     use = percents === null ? null : noteReading(use, percents, nowMs);
     if (use !== null) {
       const known: GpuUse = use;

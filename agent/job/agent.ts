@@ -1,4 +1,4 @@
-// An instance of a job: runs tasks until the job releases it or the cloud takes it.
+// An instance of a job: runs tasks until the job releases it or the cloud interrupts it.
 import { jsonBy } from '../api-client/client.ts';
 import { aliveEveryMs } from '../../domain/liveness/limits.ts';
 import { bundle as bundleSchema } from '../../schema/agent.ts';
@@ -50,7 +50,7 @@ const interrupted: Leaving = {
   text: 'The cloud interrupts this instance, and it holds no work any more.',
 };
 
-/** Returns why the instance leaves, if nothing else has ended it. */
+/** Returns why the instance leaves, unless a stop order ended it. */
 async function runTasks(
   input: AgentInput,
   { session, reports }: { session: Session; reports: Pick<Reports, 'gpus' | 'note'> },
@@ -73,7 +73,7 @@ async function runTasks(
   if (open !== null) return open;
   const { gpuIdleAfterMs: idleAfterMs } = bundle;
   if (idleAfterMs !== null) void watchGpus({ ...input, idleAfterMs, signal: stopping.signal, notify: reports.gpus });
-  // The script prepares the machine: it runs as the agent's own user, root on a machine of its own.
+  // The script prepares the machine: it runs as the agent's own user, which is root on a dedicated machine.
   const variables = hostRuntime(null).variables(taskBase(input.environment), bundle.env);
   try {
     await runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
@@ -81,7 +81,7 @@ async function runTasks(
     if (stopping.signal.aborted) return interrupted;
     return leaveBecause(log, 'HOST_SETUP_FAILED', error);
   }
-  // The script is root's: it may have changed the rules of the filter, or the users of containers.
+  // The script runs as root and may have changed the packet filter's rules, or the users of containers.
   const openAgain = bundle.hostSetupScript === null ? null : await closeMetadata();
   if (openAgain !== null) return openAgain;
   const shared = createSharedBuilds({ session, apiUrl: input.boot.apiUrl, note: reports.note });

@@ -1,5 +1,5 @@
-// What tasks get about their cluster: the addresses of its other instances. The list of a thousand workers is sent once and then only
-// named, by a tag that the API has given it.
+// The cluster's facts for tasks: the addresses of its other instances. The list of a thousand workers is sent once and then
+// only named, by a tag that the API returned with it.
 import { lookup } from 'node:dns/promises';
 
 import type { ExchangeAnswerBody } from '../../schema/agent.ts';
@@ -10,7 +10,7 @@ export type ClusterContext = Pick<
 >;
 
 export interface KnownClusterContext {
-  /** Absent before there is a list, and with control planes that give no marks. */
+  /** The API's tag of the list; absent before the first list, and with control planes without tags. */
   mark: string | undefined;
   latest: ClusterContext;
 }
@@ -20,7 +20,7 @@ export const unknownClusterContext: KnownClusterContext = {
   latest: { taskCount: 0, schedulerAddress: null, schedulerHostname: null, readyWorkers: [] },
 };
 
-/** Only answers that grant leases speak of the cluster. */
+/** Only answers that grant leases contain the cluster context. */
 export function clusterContextAfter(known: KnownClusterContext, answer: ExchangeAnswerBody): KnownClusterContext {
   if (answer.grants.length === 0) return known;
   const { taskCount, schedulerAddress, schedulerHostname, readyWorkers, addresses } = answer;
@@ -28,7 +28,7 @@ export function clusterContextAfter(known: KnownClusterContext, answer: Exchange
   return { mark: addresses, latest: { taskCount, schedulerAddress, schedulerHostname, readyWorkers } };
 }
 
-/** The name of the head instance only where it resolves on this one: a network may have no names. */
+/** Keeps the head instance's name only if it resolves on this instance: a network may have no names. */
 export async function withResolvableName(
   known: KnownClusterContext,
   before: KnownClusterContext,
@@ -39,7 +39,7 @@ export async function withResolvableName(
   return resolves ? known : { ...known, latest: { ...known.latest, schedulerHostname: null } };
 }
 
-/** A task does not wait longer for a resolver. */
+/** Longest that a task waits for the resolver. */
 const maxLookupMs = 1_000;
 
 const noAnswer = (): Promise<boolean> =>

@@ -1,4 +1,4 @@
-// Turns a job's command into the words that are run. Pure, and no shell: a word stays one word whatever is in it.
+// Turns a job's command into the words to execute. Pure, without a shell: a word stays one word whatever its content.
 import { posix } from 'node:path';
 
 import { hasInterpreter } from './task-files.ts';
@@ -6,14 +6,13 @@ import type { TaskFile } from './task-files.ts';
 
 export interface Variables {
   values: Readonly<Record<string, string>>;
-  /** Names of those that never become words: the arguments of a process are public on its machine. */
+  /** Names of secrets, which never become words: the arguments of a process are visible to all users of its machine. */
   secret: readonly string[];
 }
 
 /**
- * `$NAME` and `${NAME}` become the task's variables; names that the task does not have stay as they are written, and so do secrets.
- * A word that is the text of a program is left alone, because a value would become a part of it: its interpreter reads the
- * environment by itself.
+ * Replaces `$NAME` and `${NAME}` by the task's variables; unknown names and secrets stay as written. A word that is program
+ * text is unchanged, because a value would become code: its interpreter reads the environment by itself.
  */
 export function resolveCommand(
   words: readonly string[],
@@ -27,14 +26,14 @@ export function resolveCommand(
   return [...runner(first, files), ...rest];
 }
 
-/** As in `sh -c TEXT`; and whatever is more than a path, an option or a plain value. */
+/** As in `sh -c TEXT`; also everything beyond a path, an option or a plain value. */
 const isProgramText = (word: string, before: string | undefined): boolean =>
   (before !== undefined && /^-[A-Za-z]*c$/.test(before)) || !plainWord.test(word.replaceAll(reference, ''));
 
 const plainWord = /^[\p{L}\p{N}_./:=@%+,~-]*$/u;
 const reference = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
-/** A job's own file as the first word is run by what it says itself, else by what its name says. */
+/** A job's own file as the first word is run by its `#!` line, else by its name's extension. */
 function runner(word: string, files: readonly TaskFile[]): string[] {
   const file = files.find(({ path }) => path === posix.normalize(word));
   if (file === undefined) return [word];

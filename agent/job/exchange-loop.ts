@@ -1,5 +1,5 @@
-// Trades results for leases until the agent is stopped, or has nothing left because its instance is to be left: carries out
-// what exchange-state.ts decides, and decides nothing itself.
+// Exchanges results for leases until the agent is stopped, or has drained because its instance must be left. Carries out the
+// decisions of exchange-state.ts, and makes none itself.
 import { jsonBy } from '../api-client/client.ts';
 import { exchangeAnswerBody } from '../../schema/agent.ts';
 import type { ExchangeRequest } from '../../schema/agent.ts';
@@ -42,7 +42,7 @@ export interface ExchangeLoopInput {
   leave: Pick<Leave, 'draining' | 'late'>;
 }
 
-/** Why the instance is to be left although its cloud keeps it. */
+/** Why the instance must be left although its cloud keeps it. */
 export interface Unfit {
   code: 'INSTANCE_UNFIT';
   text: string;
@@ -59,7 +59,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
   let unfit: Unfit | null = null;
   const fail = (error: unknown): void => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true });
   const endTask = (lease = run?.lease): void => {
-    // The order may be for a task that has just ended by itself: the next one has the turn by now.
+    // The task may have ended by itself, and the next one may be running.
     if (run?.lease === lease) run?.task.end();
   };
   const condemn = (why: string): void => {
@@ -101,11 +101,11 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     state = next.state;
     if (next.start !== null && !signal.aborted) begin(next.start);
     if (!isWanted) notifier.ring();
-    // Together with those of other tasks, as long as there is more to run.
+    // Written together with other tasks' results while there is more to run.
     await keep(runsLow(state, performance.now()) ? 0 : resultsWithinMs / 2);
   };
 
-  // The notice may have come before: while the bundle was asked for, in an outage of ours for long.
+  // The notice may have arrived earlier: while the bundle was requested, or during a long outage.
   if (leave.draining.aborted) state = drain(state);
   leave.draining.addEventListener('abort', () => {
     state = drain(state);
@@ -126,7 +126,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     }
     let said = plan.say;
     let saidAtMs = performance.now();
-    // An attempt after a failure says what is true by then; an unanswered claim keeps its id.
+    // A retry sends the state of its own time; an unanswered claim keeps its id.
     const body = (): ExchangeRequest => {
       saidAtMs = performance.now();
       state = endTurns(state, saidAtMs);
@@ -152,7 +152,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     const applied = applyAnswer(state, said, answer, { nowMs, tookMs: nowMs - saidAtMs });
     state = applied.state;
     const { orders } = applied;
-    // At once: what is awaited below lets the state move on.
+    // Before anything is awaited, because the state moves on meanwhile.
     if (orders.kill !== null) {
       log.write(`Lease ${orders.kill} has ended: its command is being ended.`);
       endTask(orders.kill);

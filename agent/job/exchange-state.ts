@@ -1,4 +1,4 @@
-// Decides what the next exchange says and what its answer means. Pure: no clock, no process, no network; the loop in
+// Decides the content of the next exchange and the meaning of its answer. Pure: no clock, no process, no network; the loop in
 // exchange-loop.ts carries the decisions out. One task runs at a time, others may wait for their turn, one exchange is in
 // flight.
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
@@ -11,40 +11,40 @@ export type TaskResult = ExchangeRequest['results'][number];
 export interface HeldTask {
   lease: number;
   sinceMs: number;
-  /** Its command has started; until then the lease can be handed back as if it had never been held. */
+  /** Its command has started; until then the lease can be returned as if it had never been held. */
   begun: boolean;
-  /** Ordered to end: it renews nothing and leaves no result. */
+  /** Ordered to end: it renews no lease and leaves no result. */
   dropped: boolean;
 }
 
 export interface AgentState {
   /** Number of the last claim made. */
   claim: number;
-  /** It has no answer yet. Its grants may be on record already, so it is repeated under the same number. */
+  /** The claim is unanswered. Its grants may already be recorded, so it is repeated under the same number. */
   claimIsOpen: boolean;
-  /** The task that runs. */
+  /** The running task. */
   held: HeldTask | null;
-  /** Those that wait for their turn, in this order. */
+  /** Granted tasks in the order of their turns. */
   waiting: Grant[];
-  /** Leases handed back without having begun, until that has been heard. */
+  /** Leases returned before their start, until that is acknowledged. */
   returning: number[];
   /** Leases only grow: a grant at or below this one is a repetition. */
   highestLease: number;
-  /** Ended, and not yet on disk: they are sent afterwards. */
+  /** Results that are not yet on disk; they are sent afterwards. */
   unkept: TaskResult[];
   unacknowledged: TaskResult[];
   claimAtMs: number;
   renewAtMs: number;
   resultsAtMs: number;
   renewWithinMs: number;
-  /** Leases that the control plane lets this agent hold, with the running one. */
+  /** Leases that the control plane allows this agent to hold, including the running one. */
   mayHold: number;
   pace: Pace;
-  /** Results that one exchange carries: fewer after a refusal. */
+  /** Results per exchange: fewer after a refusal. */
   resultsAtOnce: number;
   /** Exchanges refused in a row. */
   refusals: number;
-  /** This instance takes no more tasks; results are sent, and what runs may run on. */
+  /** This instance takes no more tasks; it sends results, and the running task may continue. */
   draining: boolean;
 }
 
@@ -54,20 +54,23 @@ export interface Orders {
   start: Grant | null;
   /** Lease whose command must end. */
   kill: number | null;
-  /** Leases whose results may be forgotten. */
+  /** Leases whose results may be deleted. */
   forget: number[];
   stop: { code: string; text: string } | null;
 }
 
-/** A new task is confirmed as running this soon: until then the control plane cannot distinguish a lost answer from work. */
+/**
+ * A new task is confirmed as running this soon: until then the control plane cannot distinguish a lost answer from a running
+ * task.
+ */
 export const confirmAfterMs = 1_000;
 /** Results wait this long for others while there is more to run. */
 export const resultsWithinMs = 500;
-/** An answer that asks us back at once must not make us spin. */
+/** Prevents a busy loop when an answer requests an immediate exchange. */
 const minClaimPauseMs = 25;
 const minRepeatResultMs = 250;
 const maxResultsPerExchange = 500;
-/** As schema/agent.ts has it. */
+/** The limit in schema/agent.ts. */
 const maxRunning = 1_000;
 const longestWaitMs = 60_000;
 const never = Number.POSITIVE_INFINITY;
@@ -94,7 +97,7 @@ export function createAgentState(nowMs: number): AgentState {
   };
 }
 
-/** What to say now, or how long nothing needs to be said. */
+/** The next exchange, or the time until one is needed. */
 export function planExchange(state: AgentState, nowMs: number): Plan {
   const dueAtMs = Math.min(
     wanted(state, nowMs) > 0 ? state.claimAtMs : never,
@@ -106,10 +109,10 @@ export function planExchange(state: AgentState, nowMs: number): Plan {
   return { say: compose(state, nowMs) };
 }
 
-/** What follows from the agent's state; who asks is added by the loop. */
+/** The part of the request that follows from the agent's state; the loop adds the rest. */
 export type Composed = Omit<ExchangeRequest, 'head' | 'addressesSeen'>;
 
-/** All that is true now, for a request that is made anyway. */
+/** The complete current state, for a request that is made anyway. */
 export function compose(state: AgentState, nowMs: number): Composed {
   const claims = state.claimAtMs <= nowMs && !state.claimIsOpen;
   const want = state.claimIsOpen ? Math.max(1, wanted(state, nowMs)) : claims ? wanted(state, nowMs) : 0;
@@ -122,7 +125,7 @@ export function compose(state: AgentState, nowMs: number): Composed {
   return {
     claim: want > 0 && !state.claimIsOpen ? state.claim + 1 : state.claim,
     want,
-    // A lease whose result is not in this request is renewed as if it ran: a lease that a claim does not name is lost.
+    // Renews leases whose results are not in this request as if they ran: a claim loses the leases that it does not name.
     running: [...running, ...[...state.unkept, ...unsent].map(({ lease }) => lease)].slice(0, maxRunning),
     ...(held.length === 0 ? {} : { held }),
     ...(state.returning.length === 0 ? {} : { returned: state.returning }),
@@ -130,12 +133,12 @@ export function compose(state: AgentState, nowMs: number): Composed {
   };
 }
 
-/** Call it for every request before it is sent, also when it is sent again after a failure. */
+/** Must be called for every request before it is sent, including retries. */
 export function noteSent(state: AgentState, request: Composed): AgentState {
   return { ...state, claim: request.claim, claimIsOpen: state.claimIsOpen || request.want > 0 };
 }
 
-/** The state may have moved on while the request was under way: a task may have ended in between. */
+/** The state may have changed while the request was in flight: a task may have ended in between. */
 export function applyAnswer(
   state: AgentState,
   request: Composed,
@@ -149,11 +152,12 @@ export function applyAnswer(
   const returned = new Set(request.returned);
   const sent = new Set(request.results.map((result) => result.lease));
   const allWereSent = state.unkept.length === 0 && unacknowledged.every((result) => sent.has(result.lease));
-  // Nothing may be granted beside what the agent held when it asked. If that has ended, the answer says nothing about now.
+  // The control plane grants nothing beside the leases that the agent held at the request. If they have ended, the answer is
+  // outdated.
   const hadWork = request.running.length + (request.held?.length ?? 0) > 0;
   const isOutdated = hadWork && state.held === null;
   const pauseMs = granted.length > 0 || isOutdated ? 0 : answer.retryAfterMs;
-  // Those that were not sent came up meanwhile; as long as there is more to run, they wait for company from then on.
+  // Unsent results arrived meanwhile; while there is more to run, they wait for others from then on.
   const hasMore = state.waiting.length + granted.length > 0;
   const unsentAtMs = hasMore ? Math.max(state.resultsAtMs, nowMs - tookMs + resultsWithinMs) : state.resultsAtMs;
   const isRefused = state.draining || answer.stop !== null;
@@ -180,11 +184,13 @@ export function applyAnswer(
   return { state: next, orders: { start, kill, forget, stop: answer.stop } };
 }
 
-/** The command of the task in turn has started. */
+/** The command of the current task has started. */
 export const taskBegan = (state: AgentState, lease: number): AgentState =>
   state.held?.lease === lease ? { ...state, held: { ...state.held, begun: true } } : state;
 
-/** The running task has ended; without a result when it was dropped. Its turn goes to the next, and results may wait for more. */
+/**
+ * The running task has ended; without a result when it was dropped. The next task gets its turn, and results may wait for more.
+ */
 export function taskEnded(
   state: AgentState,
   result: TaskResult | null,
@@ -204,7 +210,7 @@ export function taskEnded(
   return nextTurn(ended, nowMs);
 }
 
-/** They are on disk: now they may be sent. */
+/** The results are on disk and may be sent. */
 export function resultsKept(state: AgentState, kept: readonly TaskResult[]): AgentState {
   return {
     ...state,
@@ -213,23 +219,23 @@ export function resultsKept(state: AgentState, kept: readonly TaskResult[]): Age
   };
 }
 
-/** Hands back what has waited too long behind the running task: others may be idle. */
+/** Returns tasks that waited too long behind the running one: other instances may be idle. */
 export function endTurns(state: AgentState, nowMs: number): AgentState {
   return turnLeftMs(state, nowMs) > 0 ? state : returnLeases(state);
 }
 
-/** Whether more has to be asked for now, so that results should not wait for company. */
+/** Whether more tasks must be requested now, so that results should not wait for others. */
 export const runsLow = (state: AgentState, nowMs: number): boolean =>
   state.waiting.length === 0 || (!state.claimIsOpen && wanted(state, nowMs) > 0);
 
-/** The instance will be gone soon. What has not begun, and what is still granted, is left to others. */
+/** The instance will be terminated soon. Tasks that have not started, and new grants, are left to others. */
 export const drain = (state: AgentState): AgentState => ({ ...returnLeases(state), draining: true });
 
-/** There is no time left: what runs is to be ended, and leaves no result. */
+/** No time is left: the running task is ended without a result. */
 export const abandon = (state: AgentState): AgentState =>
   state.held === null ? state : { ...state, held: { ...state.held, dropped: true } };
 
-/** This instance cannot prepare the task in turn: the task is handed back, and no other is taken. */
+/** This instance cannot prepare the current task: the task is returned, and no other is taken. */
 export function unprepared(state: AgentState): AgentState {
   const drained = drain(state);
   if (drained.held === null || drained.held.dropped) return { ...drained, held: null };
@@ -250,7 +256,7 @@ const returnLeases = (state: AgentState): AgentState => ({
 
 const runs = ({ held }: AgentState): boolean => held !== null && !held.dropped;
 
-/** Leases to ask for. More are asked for when half of those in hand are gone, and none behind a task that takes long. */
+/** Leases to request. More are requested when half of the held ones are used up, and none behind a long task. */
 function wanted(state: AgentState, nowMs: number): number {
   if (state.draining) return 0;
   const ahead = Math.min(aheadFor(state.pace), state.mayHold - 1);
@@ -276,7 +282,7 @@ function heldAfter(held: HeldTask | null, answer: ExchangeAnswerBody): HeldTask 
   return held !== null && answer.drop.includes(held.lease) ? { ...held, dropped: true } : held;
 }
 
-/** A task that was still being prepared is confirmed as running soon after it begins. */
+/** A task that was still being prepared is confirmed as running soon after its start. */
 function renewalAfter({ held, renewAtMs }: AgentState, said: Composed, nowMs: number, withinMs: number): number {
   if (held === null) return renewAtMs;
   if (said.running.includes(held.lease)) return nowMs + withinMs;

@@ -1,18 +1,18 @@
-// How an interrupted instance leaves a job: it takes no more tasks, the running task may continue until shortly before the end, and a
-// task that is not done by then is ended and returned, so that it runs again elsewhere at once.
+// How an interrupted instance leaves a job: it takes no more tasks, the running task may continue until shortly before the end,
+// and an unfinished task is then ended and returned, so that it runs again elsewhere at once.
 import type { Notice } from '../lifecycle/input.ts';
 
 export interface Leave {
-  /** Aborts when no more task may begin. */
+  /** Aborts when no more task may start. */
   draining: AbortSignal;
-  /** Aborts when what still runs has to end. */
+  /** Aborts when the running task must end. */
   late: AbortSignal;
   begin: (notice: Notice) => void;
 }
 
-/** Enough to end a command, to say so, and to send the last lines of its output. */
+/** Enough to end a command, to report it, and to send the last lines of its output. */
 export const leaveBeforeMs = 15_000;
-/** A timer cannot be longer; no notice of a cloud comes this early. */
+/** The maximum of a timer; no cloud gives notice this early. */
 const longestMs = 24 * 3_600_000;
 
 export function createLeave(): Leave {

@@ -1,13 +1,13 @@
-// A job that has given its instance up says so when the agent next speaks. Its cluster may know nothing of that, and would
-// wait for an instance that does no work: so the work stops first, and the agent only once the cluster has heard.
+// Handles a job's answer that this instance is lost. Its cluster may not know that yet, and would wait for an idle instance:
+// the work stops first, and the agent only after the cluster acknowledged its report.
 import { instanceLost } from '../../domain/job/protocol.ts';
 import { orderOf } from '../lifecycle/stop-order.ts';
 import type { StopOrder } from '../lifecycle/stop-order.ts';
 
 export interface WorkStopping {
-  /** Aborted with the agent. Whatever aborts it stops the agent too, except the job's word that the instance is lost. */
+  /** Aborts with the agent. Any abort stops the agent too, except the job's answer that the instance is lost. */
   stopping: AbortController;
-  /** What the job said, when that has stopped the work. */
+  /** The job's stop order, when it has stopped the work. */
   lost: () => StopOrder | null;
 }
 

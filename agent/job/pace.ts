@@ -1,28 +1,28 @@
-// How many tasks an agent wants to have in hand beside the one that runs: as many as cover the time of an exchange, and none
-// when tasks take long. A pure rule from what was measured; the control plane bounds it by what it says may be held.
+// How many tasks an agent holds beside the running one: as many as cover the time of an exchange, and none when tasks are long.
+// A pure rule from measurements; the control plane bounds it.
 
 export interface Pace {
-  /** From one task's start to the next one's, lately; null before the first has ended. */
+  /** Recent time from one task's start to the next one's; null before the first has ended. */
   taskMs: number | null;
-  /** From a question to its answer, lately. */
+  /** Recent time from a request to its answer. */
   exchangeMs: number;
 }
 
-/** No task waits longer than this behind another: what has not begun by then is handed back. */
+/** No task waits longer than this behind another; later it is returned. */
 export const maxTurnMs = 1_000;
-/** An exchange costs all processes behind it some 10 ms of a processor, whatever it carries: this much work is worth one. */
+/** An exchange costs all processes together some 10 ms of a processor, whatever its content: this much work is worth one. */
 const minCoverMs = 750;
-/** Exchanges that fit into what is in hand: half of it is left when more is asked for. */
+/** Exchanges covered by the held tasks: more are requested when half of them are left. */
 const exchangesCovered = 4;
 const maxAhead = 99;
-/** Of the newest value. A slower one counts in full at once: holding too little costs less than holding too much. */
+/** Weight of the newest value. A slower one counts in full at once: holding too few tasks costs less than holding too many. */
 const weight = 0.3;
 
 export const createPace = (): Pace => ({ taskMs: null, exchangeMs: 0 });
 
 export const taskTook = (pace: Pace, ms: number): Pace => ({ ...pace, taskMs: slowly(pace.taskMs, Math.max(1, ms)) });
 
-/** An outage is no measure of the next exchange. */
+/** Capped, because an outage does not predict the next exchange. */
 export const exchangeTook = (pace: Pace, ms: number): Pace => ({
   ...pace,
   exchangeMs: slowly(pace.exchangeMs, Math.min(maxTurnMs, Math.max(0, ms))),

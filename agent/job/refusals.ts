@@ -1,9 +1,9 @@
-// What an exchange says after one was refused for its content: fewer results, until each goes alone. A result that the API
-// itself refuses alone is given up after a while. Pure. What is given up is only the report; the task's log stays on the disk.
+// Shrinks an exchange that was refused for its content: fewer results, until each is sent alone. A result that the API itself
+// refuses alone is dropped after a while. Pure. Only the report is dropped; the task's log stays on the disk.
 import type { ExchangeRequest } from '../../schema/agent.ts';
 import type { AgentState, TaskResult } from './exchange-state.ts';
 
-/** With the pauses between them half a minute: a short misconfiguration costs no result. */
+/** About half a minute including pauses: a short misconfiguration costs no result. */
 const refusalsBeforeDrop = 6;
 
 /** `isOurs` is false when a proxy may have refused it. */
@@ -19,7 +19,7 @@ export function exchangeRefused(
     return { state: { ...state, refusals, resultsAtOnce }, dropped: null };
   }
   const others = state.unacknowledged.filter(({ lease }) => lease !== alone.lease);
-  // A proxy may refuse one result for its content: it is kept, but must not hold up the others.
+  // A proxy may refuse one result for its content: it is kept, but must not block the others.
   const unacknowledged = isOurs ? others : [...others, alone];
   return { state: { ...state, unacknowledged, refusals: 0, resultsAtOnce }, dropped: isOurs ? alone : null };
 }

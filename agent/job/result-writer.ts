@@ -1,4 +1,4 @@
-// Writes results to the disk: those that exist when a write begins go together, and one write is under way at a time.
+// Writes results to the disk: those that exist at the start of a write go together, and one write is in flight at a time.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { TaskResult } from './exchange-state.ts';
@@ -7,11 +7,11 @@ export interface ResultWriterInput {
   unkept: () => readonly TaskResult[];
   keep: (batch: readonly TaskResult[]) => Promise<void>;
   kept: (batch: readonly TaskResult[]) => void;
-  /** The disk took none of a batch; `kept` is called for it all the same, since its tasks have run. */
+  /** The disk stored none of a batch; `kept` is called nevertheless, because its tasks have run. */
   failed: (error: unknown) => void;
 }
 
-/** Call it when there is a result to write. It may wait that long for more; a call without a wait cuts that short. */
+/** Call it when there is a result to write. It may wait that long for more; a call without a wait cuts the wait short. */
 export function createResultWriter({
   unkept,
   keep,

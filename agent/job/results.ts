@@ -1,5 +1,5 @@
-// Results on disk until the control plane has acknowledged them: complete and synced before they are sent for the first time.
-// Those that came up together share a file, so that short tasks do not wait for a disk each.
+// Results on disk until the control plane has acknowledged them: complete and synced before they are first sent. Results that
+// arrive together share a file, so that short tasks do not each wait for the disk.
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface Results {
   forget(leases: readonly number[]): Promise<void>;
 }
 
-/** Files are named for the first lease in them, with one result a line. */
+/** A file is named after its first lease and has one result per line. */
 export function createResults(directory: string): Results {
   const folder = join(directory, 'results');
   const files = new Map<string, Set<number>>();
@@ -37,7 +37,7 @@ export function createResults(directory: string): Results {
         for (const lease of leases) open.delete(lease);
         if (open.size > 0) continue;
         files.delete(path);
-        // A file that stays costs some bytes; a result that is not reported costs a task.
+        // A leftover file costs some bytes; an unreported result costs a task.
         await rm(path, { force: true }).catch(() => undefined);
       }
     },

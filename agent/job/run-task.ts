@@ -1,5 +1,5 @@
-// Runs one command as one task. Nothing of it outlives its end, except orphaned processes: those that left its process group.
-// They are found when the instance is terminated.
+// Runs one command as one task. None of its processes outlives its end, except orphaned ones that left its process group; those
+// are found when the instance is terminated.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LineSink } from '../logs/lines.ts';
@@ -18,7 +18,7 @@ export type TaskEnd =
       /** Set when the command could not be run. */
       reason: string | null;
     }
-  /** The command never began, and the instance is the reason. */
+  /** The command never started because of the instance. */
   | { kind: 'unprepared'; reason: string };
 
 export interface TaskRun {
@@ -32,30 +32,30 @@ export interface TaskInput {
   runtime: Pick<Runtime, 'start'>;
   command: Command;
   log: Log & Pick<LineSink, 'raw'>;
-  /** For the named pipes of the output. */
+  /** Directory for the named pipes of the output. */
   pipeDirectory: string;
   prepare: (signal: AbortSignal) => Promise<void>;
   started: (pid: number) => void;
-  /** After the command has ended: rejects when what it has left behind could not be kept. */
+  /** Called after the command has ended; rejects when its files could not be stored. */
   keepFiles: (signal: AbortSignal) => Promise<void>;
   cleanUp: () => Promise<void>;
-  /** The command may run so long. */
+  /** The command's time limit. */
   timeoutMs?: number | undefined;
-  /** Between the attempts to prepare it on an instance that is short of something. */
+  /** Pauses between preparation attempts on an instance that is short of resources. */
   preparationPausesMs?: readonly number[];
 }
 
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
-/** The same for a task that runs longer than it may: nothing hurries there. */
+/** Between TERM and KILL after the task's time limit, where nothing is urgent. */
 const timeoutGraceMs = 10_000;
-/** The exit code that `timeout` of coreutils has for it. */
+/** The exit code of coreutils' `timeout`. */
 const timedOut = 124;
-/** The exit code that shells use for it. */
+/** The shell's exit code for it. */
 const cannotStart = 127;
 /** EX_IOERR of sysexits.h. */
 const cannotStore = 74;
-/** The directory of an earlier task may still be on its way out, and its processes too. */
+/** The directory and processes of an earlier task may still be being removed. */
 const defaultPausesMs = [200, 800, 2_000];
 
 export function startTask(input: TaskInput): TaskRun {
@@ -69,7 +69,7 @@ export function startTask(input: TaskInput): TaskRun {
     await input.cleanUp().catch(() => undefined);
     if (outcome.kind === 'unprepared') return outcome;
     const { exitedAtMs, ...end } = outcome;
-    // A step of the wall clock in between must not change how long the task took.
+    // Uses the monotonic clock for the duration, so that a step of the wall clock does not change it.
     return { ...end, startedAtMs, endedAtMs: startedAtMs + Math.round(exitedAtMs - startMs) };
   };
   const end = (): void => {
@@ -104,7 +104,7 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
       const { log: output, pipeDirectory, started } = input;
       const running = await input.runtime.start(input.command, { output, pipeDirectory, started });
       task.running = running;
-      // The order to end it may have come while it started.
+      // The order to end it may have arrived during its start.
       if (signal.aborted) running.end(killAfterMs);
       return { kind: 'ended', ...(await endWithin(input.timeoutMs, running)) };
     } catch (error) {
@@ -116,9 +116,9 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
   return endedBefore();
 }
 
-/** A task whose files are lost has not done its work. One that is ended meanwhile ends as its command did, without them. */
+/** A task whose files are lost has failed. One that is ended meanwhile keeps its command's result, without them. */
 async function kept(outcome: Outcome, input: TaskInput, signal: AbortSignal): Promise<Outcome> {
-  // A command that never ran has left nothing.
+  // A command that never ran has left no files.
   if (outcome.kind === 'unprepared' || (outcome.reason !== null && outcome.exitCode !== timedOut)) return outcome;
   try {
     await input.keepFiles(signal);
@@ -130,7 +130,7 @@ async function kept(outcome: Outcome, input: TaskInput, signal: AbortSignal): Pr
   }
 }
 
-/** Ends the command when it runs longer than it may: TERM, then KILL. That is a failure also where it exits with 0 then. */
+/** Ends the command at its time limit: TERM, then KILL. It then counts as failed even with exit code 0. */
 async function endWithin(limitMs: number | undefined, running: RunningCommand): Promise<Omit<Ended, 'kind'>> {
   let isLate = false;
   const end = (): void => {

@@ -1,11 +1,11 @@
-// A task's environment variables: what the job asked for, and the facts about the task; none of the agent's credentials.
+// A task's environment variables: the job's own, and facts about the task; none of the agent's credentials.
 import type { Bundle, ExchangeAnswerBody, RegisterAnswer } from '../../schema/agent.ts';
 import type { Grant } from './exchange-state.ts';
 
 export interface TaskEnvironmentInput {
   instance: string;
   address: string;
-  /** Of the runtime, with the job's own. */
+  /** The runtime's variables, with the job's own. */
   variables: Record<string, string>;
   inputs: Bundle['inputs'];
   taskCount: Bundle['taskCount'];
@@ -31,7 +31,7 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
     CLUSTER_HOSTNAME: answer.schedulerHostname ?? scheduler,
   };
   const env = { ...variables, ...inputsOf(inputs, grant.task) };
-  // The facts win over the job's own values: termination of the instance relies on them.
+  // The facts override the job's own values: termination of the instance relies on them.
   for (const prefix of ['COILED', 'ROPEWALK']) {
     for (const [name, value] of Object.entries(facts)) env[`${prefix}_${name}`] = value;
   }

@@ -1,4 +1,4 @@
-// The files a job brings along, written into each attempt's own directory and nowhere else.
+// The job's own files, written only into each attempt's directory.
 import { mkdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
@@ -15,7 +15,7 @@ export interface TaskFile {
   executable: boolean;
 }
 
-/** Decodes once for all attempts. A path that cannot be used is kept and refused when it is written. */
+/** Decodes once for all attempts. An unusable path is kept and refused when it is written. */
 export function unpackFiles(files: Bundle['files']): TaskFile[] {
   return files.map(({ path, contentBase64, executable }) => {
     const content = Buffer.from(contentBase64, 'base64');
@@ -23,12 +23,12 @@ export function unpackFiles(files: Bundle['files']): TaskFile[] {
   });
 }
 
-/** A script that names its interpreter is meant to be run. */
+/** A script with an interpreter line is meant to be executed. */
 export const hasInterpreter = (content: Buffer): boolean => content.subarray(0, 2).toString('latin1') === '#!';
 
 /**
- * A fresh directory: what an earlier run of this very attempt left is removed. Rejects with an InstanceFault where the
- * instance cannot hold it, with another error where a file of the job is at fault.
+ * Creates a fresh directory, removing that of an earlier run of this very attempt. Rejects with an InstanceFault where the
+ * instance cannot store it, with another error where a file of the job is at fault.
  */
 export async function prepareDirectory(
   directory: string,
@@ -47,7 +47,7 @@ async function write(target: string, { content, executable }: TaskFile): Promise
   await writeFile(target, content, { mode: executable ? 0o755 : 0o644, flag: 'wx' });
 }
 
-/** The job has no part in it: whatever fails here fails for every task. */
+/** Independent of the job: a failure here would occur for every task. */
 async function remakeDirectory(directory: string, user: TaskUser | null): Promise<void> {
   try {
     await removeDirectory(directory, user);
@@ -57,7 +57,7 @@ async function remakeDirectory(directory: string, user: TaskUser | null): Promis
   }
 }
 
-/** False when it cannot be made as simply as that. */
+/** False when a plain mkdir fails. */
 function makeDirectory(directory: string): boolean {
   try {
     mkdirSync(directory, { mode: 0o700 });
@@ -67,7 +67,7 @@ function makeDirectory(directory: string): boolean {
   }
 }
 
-/** `wx` above does not follow a link, and directories are all made here: a path inside by its text is inside. */
+/** `wx` above does not follow links, and all directories are created here, so a path that is textually inside is inside. */
 function placeOf(directory: string, path: string): string {
   const target = resolve(directory, path);
   if (posix.isAbsolute(path) || path.includes('\0') || !target.startsWith(directory + sep)) {

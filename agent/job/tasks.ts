@@ -1,5 +1,5 @@
-// Makes one granted task ready to run: its environment variables, its command line, its fresh directory, its log. The
-// directory is removed after the attempt: ten thousand tasks must not fill a disk with as many copies of the job's files.
+// Prepares one granted task: its environment variables, command line, fresh directory and log. The directory is removed after
+// the attempt, so that thousands of tasks do not fill the disk with copies of the job's files.
 import { join } from 'node:path';
 
 import type { Bundle } from '../../schema/agent.ts';
@@ -30,7 +30,7 @@ export interface TaskStarterInput extends Pick<
 export interface TaskStarter {
   /** `begun` is called when the command has started. */
   start: (grant: Grant, clusterContext: ClusterContext, begun: () => void) => TaskRun;
-  /** Resolves when the directory of every ended task is removed. */
+  /** Resolves when the directories of all ended tasks are removed. */
   cleaned: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
   const files = unpackFiles(bundle.files);
   const taskFiles = createTaskFiles({ bundle, session, apiUrl: boot.apiUrl, directory });
   let cleaned = Promise.resolve();
-  // The next task's result need not wait for the disk, the one after it does: there are never more than two directories.
+  // The next task's result need not wait for the removal, the one after it does: at most two directories exist.
   const cleanUp = async (cwd: string): Promise<void> => {
     await cleaned;
     cleaned = removeDirectory(cwd, user).catch(() => undefined);
@@ -67,7 +67,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       prepare: async (signal) => {
         await prepareDirectory(cwd, files, user);
         await ofTask.placeInputs(signal);
-        // A new owner would look like a change of the files.
+        // The owner changes first, because a later change would make the files look changed.
         await giveContents(user, cwd);
         await ofTask.begin();
         await giveDirectory(user, cwd);

@@ -1,4 +1,4 @@
-// Reads what the provider left for this agent, and removes it: it holds the launch token, which no task may see.
+// Reads and removes the provider's boot file: it contains the launch token, which no task may see.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,20 +8,20 @@ const bootFile = z.object({
   apiUrl: z.url(),
   launchToken: z.string().min(1),
   address: z.string().min(1),
-  /** Kept between instances and shared by those of one machine: Python environments. */
+  /** Shared by the instances of one machine and kept between them: Python environments. */
   cacheDir: z.string().min(1),
-  /** The command that powers this machine off, where it exists for this agent alone; none on a machine of others. */
+  /** The command that powers off a machine dedicated to this agent; none on a shared machine. */
   powerOff: z.array(z.string().min(1)).min(1).nullable().default(null),
   owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
 });
 export type Boot = z.infer<typeof bootFile> & {
-  /** What the cloud says of this instance, signed; absent where no cloud does. */
+  /** The cloud's signed identity of this instance; absent without a cloud. */
   identity?: { document: string; signature: string };
-  /** How clients outside reach this machine; null where they cannot. */
+  /** This machine's address for external clients; null when it has none. */
   publicAddress?: string | null;
   /** Its public name in DNS; null where it has none. */
   hostname?: string | null;
-  /** How long this machine is up; absent where it is not the instance's own. */
+  /** Uptime of this machine; absent where the machine is shared. */
   upForMs?: () => number;
 };
 

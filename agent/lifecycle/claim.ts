@@ -1,16 +1,16 @@
-// An instance's name belongs to the first agent that links a complete claim.json into its directory. Launches may be
-// repeated and may race; the kernel decides, once. The tombstone is the other half: written by the process that
-// ends the instance, it makes an agent that starts too late end itself.
+// An instance's name belongs to the first agent that links a complete claim.json into its directory. Launches may be repeated
+// and may race; the kernel decides once. The tombstone is the counterpart: written by the process that ends the instance, it
+// makes a late agent end itself.
 import { randomBytes } from 'node:crypto';
 import { access, link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { startTimeOf } from '../processes/start-time.ts';
 
-/** How often the tombstone is looked for: the provider also signals, so this is only for what slipped through. */
+/** The tombstone check's interval; it only covers missed signals, because the provider also sends signals. */
 const checkEveryMs = 2_000;
 
-/** False when another agent is this instance already. */
+/** False when another agent already is this instance. */
 export async function claimInstance(
   directory: string,
   bootId: string,
@@ -31,7 +31,7 @@ export async function claimInstance(
   }
 }
 
-/** Looks for the tombstone at once, and then as long as the process lives. A directory that is gone says the same. */
+/** Checks for the tombstone at once, and then as long as the process lives. A missing directory means the same. */
 export async function endWhenUnwanted(directory: string, stopping: AbortController): Promise<void> {
   const look = async (): Promise<void> => {
     const isWanted = (await exists(join(directory, 'claim.json'))) && !(await exists(join(directory, 'tombstone')));

@@ -1,5 +1,5 @@
-// Runs the host setup script of a job or a cluster: once on an instance, as a process of the instance itself, before anything else
-// of the job or cluster starts there. What it prints is in the logs of the instance.
+// Runs the host setup script of a job or a cluster: once per instance, as the agent's own user, before anything else of the job
+// or cluster starts there. Its output is in the instance's logs.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ import type { AgentInput } from './input.ts';
 
 /** Between TERM and KILL, when the agent is stopped or the script takes too long. */
 const killAfterMs = 2_000;
-/** A script that hangs would else cost money for as long as its job may wait. */
+/** A hanging script would otherwise cost money for as long as its job may wait. */
 const defaultTimeoutMs = 30 * 60_000;
 
 export interface HostSetup extends Pick<AgentInput, 'instance' | 'directory' | 'logs' | 'log' | 'stopping'> {
@@ -22,7 +22,7 @@ export interface HostSetup extends Pick<AgentInput, 'instance' | 'directory' | '
   timeoutMs?: number;
 }
 
-/** Rejects with a reason for people when the script fails, and with the reason for which the agent is stopped. */
+/** Rejects with a user-facing reason when the script fails, and with the stop order's reason. */
 export async function runHostSetup({
   script,
   variables,

@@ -1,5 +1,5 @@
-// Keeps tasks from the cloud's metadata service, which hands the credentials of the instance's role to every process that asks: a
-// rule of the kernel's packet filter by the user of the socket. The agent is another user, and needs the service.
+// Blocks tasks from the cloud's metadata service, which returns the credentials of the instance's role to any process: a packet
+// filter rule by the user of the socket. The agent is another user, and needs the service.
 import { spawn } from 'node:child_process';
 import { access, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -12,17 +12,17 @@ export const metadataVariable = 'ROPEWALK_METADATA_ADDRESSES';
 
 export interface MetadataBlock extends Pick<AgentInput, 'user' | 'environment'> {
   log: Pick<AgentInput['log'], 'write'>;
-  /** The job or cluster asked for the credentials of the instance. */
+  /** The job or cluster requested the instance's credentials. */
   isAllowed: boolean;
-  /** Default: what this machine has. */
+  /** Default: the filter of this machine. */
   filter?: FilterName;
-  /** Default: /etc/subuid. It names the users of containers, and root may change it: a later call keeps those from the service too. */
+  /** Default: /etc/subuid. It lists the users of containers, and root may change it: a later call blocks those too. */
   subordinateUsers?: string;
 }
 
 /**
- * Rejects with a reason for people where the rule cannot be set: an instance that cannot keep tasks from the service runs none.
- * Does nothing where tasks run as the agent's own user, on a machine that is no cloud's.
+ * Rejects with a user-facing reason where the rule cannot be set: an instance that cannot block tasks from the service runs
+ * none. Does nothing where tasks run as the agent's own user, outside clouds.
  */
 export async function blockMetadata({ user, environment, log, isAllowed, ...given }: MetadataBlock): Promise<void> {
   const addresses = (environment[metadataVariable] ?? '').split(',').filter((address) => isIP(address) !== 0);
@@ -56,7 +56,7 @@ interface Wanted {
   env: { PATH: string };
 }
 
-/** What went wrong, or null. Each replaces what an earlier agent of this instance has set. */
+/** Return the problem, or null. Each replaces the rules of an earlier agent of this instance. */
 const filters: Record<FilterName, (wanted: Wanted) => Promise<string | null>> = {
   nft: ({ addresses, uids, env }) => run(['nft', '-f', '-'], env, nftRules(addresses, uids)),
   iptables: async ({ addresses, uids, env }) => {
@@ -87,7 +87,7 @@ async function uidsOf({ name, uid }: TaskUser, subordinateUsers: string): Promis
   return [String(uid), ...ofContainers];
 }
 
-/** Port 53 stays: on Google Cloud the same address is the resolver. */
+/** Port 53 stays open: on Google Cloud the same address is the resolver. */
 function nftRules(addresses: readonly string[], uids: readonly string[]): string {
   const rules = addresses.map(
     (address) =>

@@ -1,11 +1,11 @@
-// Powers the machine off after the watchdog timer has ended an agent's work, where its provider says how. Nothing is left
-// to do but to say so when it does not work: the provider's own limits are the next layer.
+// Powers the machine off after the watchdog timer ended an agent's work, where its provider configured a command. A failure is
+// only logged: the provider's own limits are the next layer.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import type { Log } from '../logs/log.ts';
 
-/** `argv` without a shell, e.g. ["systemctl", "poweroff"]; null where the machine is not ours to power off. */
+/** `argv` without a shell, e.g. ["systemctl", "poweroff"]; null where the machine must not be powered off. */
 export async function powerOff(argv: readonly string[] | null, log: Pick<Log, 'write'>): Promise<void> {
   const [file, ...args] = argv ?? [];
   if (file === undefined) return;

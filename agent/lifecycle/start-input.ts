@@ -1,4 +1,4 @@
-// What an agent is started from, and what it knows once it is; the same on each cloud and on a host.
+// An agent's input before and after its start; the same on each cloud and on a host.
 import type { Log } from '../logs/log.ts';
 import type { Logs } from '../logs/logs.ts';
 import type { Boot } from './boot.ts';
@@ -6,7 +6,7 @@ import type { AgentInput } from './input.ts';
 
 export interface Start extends Pick<AgentInput, 'instance' | 'boot' | 'watchNotices' | 'registryLogin'> {
   boot: Boot;
-  /** Sends what is not sent yet, for a few seconds at most. */
+  /** Sends unsent lines, for a few seconds at most. */
   flush: () => Promise<void>;
 }
 

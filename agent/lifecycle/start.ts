@@ -1,5 +1,5 @@
-// What an agent has to know before it can call home: from a file on the machine of a Temporal worker, from the metadata service
-// on a cloud, where it also begins to send its logs.
+// Reads the data that an agent needs before it can call the API: from a file on a Temporal worker's machine, from the metadata
+// service on a cloud, where it also starts sending its logs.
 import { cloudStart } from '../clouds.ts';
 import { readBoot } from './boot.ts';
 import type { Start, StartInput } from './start-input.ts';

@@ -1,13 +1,13 @@
-// Why an agent, or its work, ends: whatever aborts it gives an order as the reason.
+// Why an agent, or its work, ends: every abort has such an order as its reason.
 
 export interface StopOrder {
   code: string;
   text: string;
-  /** True when the API refused us rather than released us. */
+  /** True when the API refused the agent instead of releasing it. */
   failed: boolean;
 }
 
-/** Of an aborted signal; anything else than an order is reported as unknown. */
+/** The order of an aborted signal; any other reason is reported as unknown. */
 export function orderOf(signal: AbortSignal): StopOrder {
   const order: unknown = signal.reason;
   if (typeof order !== 'object' || order === null || !('code' in order && 'text' in order)) {

@@ -1,19 +1,19 @@
-// Runs the watchdog timer of an agent: ends all its work when the control plane has been silent for too long, so that no
-// instance runs forever after the control plane is lost. It only ever ends this agent; results stay on its disk.
+// The watchdog timer of an agent: ends all its work when the control plane has been silent for too long, so that no instance
+// runs forever after the control plane is lost. It only ends this agent; results stay on its disk.
 import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import { heard, startWatchdog, tick, tickMs } from './watchdog.ts';
 import type { Clocks } from './watchdog.ts';
 import type { Log } from '../logs/log.ts';
 
 export interface RunningWatchdog {
-  /** The control plane has answered. */
+  /** Call when the control plane has answered. */
   heard: () => void;
-  /** The cluster's own limit, known once the agent has registered. */
+  /** Sets the cluster's own limit, known after registration. */
   limit: (limitMs: number) => void;
 }
 
 export const watchdogCode = 'WATCHDOG';
-/** Of the agent's process: nothing was wrong with the agent itself. */
+/** The agent's exit code: the agent itself did not fail. */
 export const watchdogExitCode = 3;
 
 export function runWatchdog(stopping: AbortController, log: Pick<Log, 'write'>): RunningWatchdog {
@@ -32,7 +32,7 @@ export function runWatchdog(stopping: AbortController, log: Pick<Log, 'write'>):
     heard: () => (state = heard(state, readClocks())),
     limit: (limitMs) => {
       if (limitMs === state.limitMs || signal.aborted) return;
-      // With ticks of another length, so that the last one cannot look late.
+      // A new interval, so that the last tick does not look late.
       clearInterval(timer);
       state = startWatchdog(limitMs, readClocks());
       timer = arm();

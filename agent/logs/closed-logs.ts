@@ -1,4 +1,4 @@
-// The logs of ended tasks, on an instance whose lines are sent elsewhere: their files are not read any more, and thousands of them must
+// The log files of ended tasks, on an instance that ships its logs: the files are no longer read, and thousands of them must
 // not fill the disk of the next tasks. The oldest are removed first.
 import type { LogFile } from './log.ts';
 

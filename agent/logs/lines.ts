@@ -1,19 +1,19 @@
-// Splits a stream into lines for a log. The last line counts without a newline too, and a line without end is cut, so
-// that a task which prints one never costs the agent its memory.
+// Splits a stream into lines for a log. A last line without a newline counts too, and an endless line is cut, so that it never
+// costs the agent its memory.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
 import type { Log, Stream } from './log.ts';
 
-/** Takes the lines of a stream; `append` returns false when the caller must wait for `drained`. */
+/** Receives the lines of a stream; `append` returns false when the caller must wait for `drained`. */
 export interface LineSink extends Pick<Log, 'append' | 'drained'> {
-  /** Gets the bytes as they are, before they are split. */
+  /** Receives the unchanged bytes before they are split. */
   raw?: (stream: Stream, bytes: Uint8Array) => Promise<void>;
 }
 
 export const maxLineChars = 64 * 1024;
 
-/** Resolves when the stream has ended or was destroyed; waits for the log when that is behind. */
+/** Resolves when the stream has ended or was destroyed; waits for a slow log. */
 export async function copyLines(source: Readable, stream: Stream, log: LineSink): Promise<void> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -30,7 +30,7 @@ export async function copyLines(source: Readable, stream: Stream, log: LineSink)
       if (lines.length > 0 && !log.append(stream, lines)) await log.drained();
     }
   } catch {
-    // Destroyed under us because an orphaned process still holds it: what came is kept.
+    // Destroyed while an orphaned process still holds it; the received part is kept.
   }
   rest += decoder.end();
   if (rest !== '') log.append(stream, cut(rest));

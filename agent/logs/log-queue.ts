@@ -1,15 +1,15 @@
-// Lines on their way to CloudWatch Logs: bounded, in order, and cut into batches that PutLogEvents takes. What does not fit
-// is left out and counted, and a line says so where it was: nothing here ever makes a task wait.
+// Lines queued for CloudWatch Logs: bounded, in order, and cut into batches that PutLogEvents accepts. Lines that do not fit
+// are dropped and counted, and a line in their place states the number: no task ever waits here.
 //
-// Each event is a JSON line: {"n": number, "s": stream, "x": text, "k": task, "a": attempt}. Numbers count up from 1 for as
-// long as the instance lives, so that a reader knows a line that was sent twice because an answer was lost.
+// Each event is a JSON line: {"n": number, "s": stream, "x": text, "k": task, "a": attempt}. Numbers count up from 1 over the
+// instance's lifetime, so that a reader recognizes a line that was resent after a lost answer.
 
 export interface LogEvent {
   timestamp: number;
   message: string;
 }
 
-/** Which task printed it; neither for the agent and Dask. */
+/** The task that printed it; absent for the agent and Dask. */
 export interface Origin {
   task?: number;
   attempt?: number;
@@ -17,21 +17,21 @@ export interface Origin {
 
 export interface LogQueue {
   add(origin: Origin, stream: string, line: string, atMs: number): void;
-  /** The oldest events, as many as one call takes, in time order; the same until `drop`. */
+  /** The oldest events, as many as one call accepts, in time order; the same until `drop`. */
   batch(): LogEvent[];
-  /** The oldest `count` are done with. */
+  /** Removes the oldest `count`. */
   drop(count: number): void;
   isEmpty(): boolean;
-  /** There is enough for a whole batch. */
+  /** Whether there is a whole batch. */
   isFull(): boolean;
 }
 
-/** CloudWatch's own bounds, and what it adds to each event. */
+/** CloudWatch's limits, and its overhead per event. */
 export const batchBounds = { bytes: 1_048_576, events: 10_000, spanMs: 24 * 3_600_000, perEvent: 26 };
 export const maxEventBytes = 262_144 - batchBounds.perEvent;
-/** For what CloudWatch adds, and for the event's number. */
+/** For CloudWatch's overhead, and for the event's number. */
 const reservedBytes = 64;
-/** Memory for lines that have not been taken yet. */
+/** Memory for queued lines. */
 export const defaultQueueBytes = 32 * 1024 * 1024;
 
 interface Entry extends LogEvent {
@@ -70,7 +70,7 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
     drop: (count) => {
       for (const entry of entries.slice(0, count)) bytes -= entry.bytes;
       entries = entries.slice(count);
-      // Not only before the next line: what was left out may have been the end.
+      // Reported at once, because the dropped lines may have been the last ones.
       reportLost();
     },
     isEmpty: () => entries.length === 0,
@@ -93,13 +93,13 @@ function fitting(entries: readonly Entry[]): number {
   return bound === -1 ? Math.min(entries.length, batchBounds.events) : bound;
 }
 
-/** A clock may have been set back in between; lines of the same instant stay as they came. */
+/** Sorted, because the clock may have been set back; lines of the same instant keep their order. */
 const inOrder = (entries: readonly Entry[]): LogEvent[] =>
   entries
     .map(({ timestamp, message }) => ({ timestamp, message }))
     .toSorted((one, other) => one.timestamp - other.timestamp);
 
-/** A line that is too long for one event becomes several. */
+/** Splits a line that is too long for one event. */
 function bodies(origin: Origin, stream: string, line: string): string[] {
   const { task, attempt } = origin;
   const body = JSON.stringify({
@@ -110,7 +110,7 @@ function bodies(origin: Origin, stream: string, line: string): string[] {
   });
   if (Buffer.byteLength(body) + reservedBytes <= maxEventBytes) return [body];
   const middle = Math.floor(line.length / 2);
-  // Never between the halves of one character.
+  // Never splits a surrogate pair.
   const at = /[\udc00-\udfff]/.test(line.charAt(middle)) ? middle + 1 : middle;
   return [...bodies(origin, stream, line.slice(0, at)), ...bodies(origin, stream, line.slice(at))];
 }

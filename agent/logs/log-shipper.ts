@@ -1,5 +1,5 @@
-// Sends what this instance prints to its cloud, one call at a time, and goes on after throttling and outages where it
-// left off. The printing process never waits for it; at the end it gets a few seconds to send the rest.
+// Sends this instance's log lines to its cloud, one call at a time, and resumes after throttling and outages. The printing
+// process never waits for it; at the end it has a few seconds to send the rest.
 import { createNotifier } from '../async/notifier.ts';
 import { createLogQueue } from './log-queue.ts';
 import type { Origin } from './log-queue.ts';
@@ -7,16 +7,16 @@ import type { LogsApi, PutOutcome } from './logs-api.ts';
 
 export interface LogShipper {
   add(origin: Origin, stream: string, lines: readonly string[]): void;
-  /** Sends what is left, for at most this long. */
+  /** Sends the remaining lines, for at most this long. */
   close(deadlineMs: number): Promise<void>;
 }
 
 export interface LogShipperInput {
   api: LogsApi;
-  /** Once when it begins, once when it ends. */
+  /** Called once at its start and once at its end. */
   onTrouble: (text: string) => void;
   queueBytes?: number;
-  /** How long a line may wait for company. */
+  /** How long a line may wait for others. */
   lingerMs?: number;
   firstRetryMs?: number;
 }
@@ -34,7 +34,7 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
   let isAbandoned = false;
   let failures = 0;
   let hasStream = false;
-  /** What is said of it is sent too: it would be refused in its turn, and said again, without end. */
+  /** A message about a refusal is shipped too, and would itself be refused and reported without end. */
   let isRefused = false;
 
   const note = (outcome: PutOutcome): void => {
@@ -57,7 +57,7 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
     const events = queue.batch();
     const outcome = await api.put(events);
     note(outcome);
-    // Made anew, after a pause: a stream that has just been made may not be known everywhere.
+    // Created again after a pause: a new stream may not be visible everywhere.
     if (outcome.kind === 'missing') hasStream = false;
     if (outcome.kind === 'missing') failures = 1;
     const { length } = events;
@@ -67,7 +67,7 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
   };
   const pause = async (): Promise<void> => {
     const untilMs = performance.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
-    // What is printed meanwhile does not cut it short; the end does.
+    // New lines do not cut the pause short; the end does.
     while (!isAbandoned && performance.now() < untilMs)
       await notifier.wait(Math.min(firstRetryMs, untilMs - performance.now()));
   };
@@ -92,7 +92,7 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
       const nowMs = Date.now();
       const wasEmpty = queue.isEmpty();
       for (const line of lines) queue.add(origin, stream, line, nowMs);
-      // Lines that join others are sent with them: one wake-up for many.
+      // A batch needs only one wake-up.
       if (wasEmpty || queue.isFull()) notifier.ring();
     },
     close: async (deadlineMs) => {
@@ -105,5 +105,5 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
   };
 }
 
-/** For the call that is under way when the time is up. */
+/** For the call that is in flight at the deadline. */
 const graceMs = 500;

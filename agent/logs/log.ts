@@ -1,16 +1,16 @@
-// A log of JSON lines {"t": epoch ms, "s": stream, "x": text}, as the provider's logs() reads them. Bounded: a task that
-// prints without end must not fill the disk. Secrets never come here: callers pass texts of their own.
+// A log of JSON lines {"t": epoch ms, "s": stream, "x": text}, as the provider's logs() reads them. Bounded: a task that prints
+// without end must not fill the disk. Contains no secrets: callers pass their own texts.
 //
-// A log is a row of parts, NAME.jsonl, NAME.1.jsonl, NAME.2.jsonl and so on. A part that is full is never touched again,
-// nor renamed, and the next one begins only when every byte of it is written: so a follower reads each line once. The
-// oldest parts are removed when there are too many.
+// A log is a sequence of parts, NAME.jsonl, NAME.1.jsonl, NAME.2.jsonl and so on. A full part is never changed or renamed, and
+// the next one begins only after every byte of it is written, so a follower reads each line once. The oldest parts are removed
+// when there are too many.
 import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
 export type Stream = 'stdout' | 'stderr' | 'agent';
 
 export interface Log {
-  /** One line of the agent's own. */
+  /** Writes one line of the agent itself. */
   write: (text: string) => void;
   /** Lines of a stream; false asks the caller to wait for `drained` before it sends more. */
   append: (stream: Stream, lines: string[]) => boolean;
@@ -18,7 +18,7 @@ export interface Log {
   close: () => Promise<void>;
 }
 
-/** A log that is closed, and what it takes of the disk. */
+/** A closable log with its size on disk. */
 export interface LogFile extends Log {
   bytes: () => number;
   /** Never rejects. */
@@ -26,22 +26,22 @@ export interface LogFile extends Log {
 }
 
 export interface LogLimits {
-  /** A part that has reached this is followed by another. */
+  /** A part of this size is followed by another. */
   partBytes: number;
-  /** The newest this many are kept. */
+  /** Number of newest parts that are kept. */
   parts: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The newest 64 MiB of one task's output; a part is what is lost at a time. */
+/** The newest 64 MiB of one task's output, dropped one part at a time. */
 export const taskLogLimits: LogLimits = { partBytes: 8 * mebibyte, parts: 8 };
-/** Dask's processes print for as long as their cluster lives, days perhaps. */
+/** Dask's processes print during their cluster's whole lifetime, possibly days. */
 export const processLogLimits: LogLimits = { partBytes: 32 * mebibyte, parts: 8 };
-/** Agents say little; an outage or a failing scheduler repeated for weeks must not add up. */
+/** Agents print little; an outage or a failing scheduler repeated for weeks must not add up. */
 export const agentLogLimits: LogLimits = { partBytes: 4 * mebibyte, parts: 4 };
 
-/** Bytes on their way to the disk before callers are asked to wait. */
+/** Unwritten bytes before callers are asked to wait. */
 const maxPendingBytes = 256 * 1024;
 
 interface Line {
@@ -49,7 +49,7 @@ interface Line {
   bytes: number;
 }
 
-/** Its first file appears with its first line. */
+/** Its first file is created with its first line. */
 export function createLog(path: string, limits: LogLimits = taskLogLimits): LogFile {
   const parts = createParts(path, limits);
   let pending: Line[] = [];
@@ -63,7 +63,7 @@ export function createLog(path: string, limits: LogLimits = taskLogLimits): LogF
       pending = [];
       const report = losses.report();
       const all = report === null ? lines : [toLine('agent', report), ...lines];
-      // A full disk must not end the agent: tasks go on, and what they print meanwhile is counted instead.
+      // A full disk must not end the agent: tasks continue, and their lines are counted instead.
       await parts.write(all).then(losses.end, (error: unknown) => losses.fail(lines.length, error));
       pendingBytes -= bytesOf(lines);
       for (const wake of waiters.splice(0)) wake();
@@ -106,10 +106,10 @@ function toLine(stream: Stream, text: string): Line {
 
 const bytesOf = (lines: readonly Line[]): number => lines.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** After a failed write the disk is left alone for this long. */
+/** After a failed write no write is tried for this long. */
 const pauseMs = 1_000;
 
-/** Lines that could not be written, until one says so. */
+/** Counts lines that could not be written, until a line reports them. */
 function countLosses() {
   let count = 0;
   let why = '';
@@ -121,7 +121,7 @@ function countLosses() {
       why = error instanceof Error ? error.message : String(error);
       pausesUntilMs = performance.now() + pauseMs;
     },
-    /** The lines that were counted are reported. */
+    /** Resets the count after it was reported. */
     end: (): void => void (count = 0),
     isPausing: (): boolean => performance.now() < pausesUntilMs,
     report: (): string | null => (count === 0 ? null : `${count} lines were lost: they could not be written (${why}).`),
@@ -129,10 +129,10 @@ function countLosses() {
 }
 
 interface Parts {
-  /** In full, over as many parts as it takes. */
+  /** Writes everything, over as many parts as needed. */
   write: (lines: readonly Line[]) => Promise<void>;
   close: () => Promise<void>;
-  /** Of those that are kept. */
+  /** Size of the kept parts. */
   bytes: () => number;
   remove: () => Promise<void>;
 }
@@ -142,9 +142,9 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
   let file: FileHandle | null = null;
   let part = 0;
   let written = 0;
-  /** A write that failed may have left half a line. */
+  /** A failed write may have left half a line. */
   let isTorn = false;
-  /** Of the parts before this one that are kept. */
+  /** Sizes of the earlier kept parts. */
   const full: number[] = [];
   const next = async (): Promise<void> => {
     await file?.close();

@@ -1,10 +1,9 @@
-// Where an agent's lines go: the service of its cloud, behind two calls. Every answer becomes one word that says what is to be
-// done next.
+// The log service of an agent's cloud, behind two calls. Every answer becomes one outcome that determines the next step.
 import type { LogEvent } from './log-queue.ts';
 
 export type PutOutcome =
   | { kind: 'taken' }
-  /** The place does not exist. */
+  /** The destination does not exist. */
   | { kind: 'missing' }
   | { kind: 'again'; text: string }
   /** A repeat would be refused too. */
@@ -12,6 +11,6 @@ export type PutOutcome =
 
 export interface LogsApi {
   put(events: LogEvent[]): Promise<PutOutcome>;
-  /** Creates the place, where the service has places. */
+  /** Creates the destination, where the service needs one. */
   create(): Promise<PutOutcome>;
 }

@@ -1,21 +1,21 @@
-// Writes an instance's lines to files on its disk, bounded, and to the logs of its cloud, once a sender exists. From then on the files of
-// ended tasks are kept up to a bound only. Without a sender they stay, because the provider's logs() reads them.
+// Writes an instance's lines to bounded files on its disk, and to the logs of its cloud once a sender exists. From then on the
+// files of ended tasks are only kept up to a limit. Without a sender they stay, because the provider's logs() reads them.
 import { join } from 'node:path';
 
 import { createClosedLogs } from './closed-logs.ts';
 import { agentLogLimits, createLog, processLogLimits, taskLogLimits } from './log.ts';
 import type { Log, LogFile } from './log.ts';
 
-/** Of a default disk of 30 GiB: files of ended tasks, on an instance whose lines have been sent elsewhere. */
+/** For a default disk of 30 GiB: files of ended tasks, on an instance that ships its logs. */
 const maxClosedLogBytes = 2 * 1024 * 1024 * 1024;
 
 export interface Logs {
-  /** The agent's own. */
+  /** The agent's own log. */
   agent(): Log;
-  /** What its Dask process prints. */
+  /** The log of its Dask process. */
   process(): Log;
   task(taskId: number, attempt: number): Log;
-  /** From now on every line goes there too, from logs that are open already as well. */
+  /** From now on every line is also sent there, including those of open logs. */
   sendTo(sender: LogSender): void;
 }
 

@@ -1,10 +1,10 @@
-// A control group of the instance's own, where the system lets the agent make one: Linux with cgroup v2, as root or in a
-// delegated subtree. Whatever a task starts stays in it, also a daemon that left its process group and emptied its
+// The instance's own control group, where the system lets the agent create one: Linux with cgroup v2, as root or in a delegated
+// subtree. It holds every process that a task starts, including a daemon that left its process group and cleared its
 // environment. Node cannot become a subreaper (PR_SET_CHILD_SUBREAPER), which would find such a daemon elsewhere too.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Moves this process into the group of the instance; its path, or null where the system has none for us. */
+/** Moves this process into the instance's group and returns its path; null where the system has none for us. */
 export function joinControlGroup(instance: string): string | null {
   try {
     const own = ownGroup();
@@ -18,7 +18,7 @@ export function joinControlGroup(instance: string): string | null {
   }
 }
 
-/** Back to the group that the agent was started in. The instance's own is removed, unless something still runs in it. */
+/** Moves back to the agent's original group. Removes the instance's group, unless a process still runs in it. */
 export function leaveControlGroup(path: string | null): void {
   if (path === null) return;
   try {
@@ -29,7 +29,7 @@ export function leaveControlGroup(path: string | null): void {
   }
 }
 
-/** Every process of the group and of the groups below it. */
+/** Every process of the group and its descendants. */
 export function membersOf(path: string): number[] {
   try {
     const below = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -1,12 +1,12 @@
-// Records the process group that an instance runs, for the provider that ends it when its agent is dead. Written in one piece over the
-// last one: replacing the file for every task would send each to the disk. A reader of half a record finds no such process, and reads
-// again.
+// Records the instance's process group, for the provider that ends it after the agent's death. Overwrites the previous record
+// in one write: replacing the file for every task would cause a disk write each. A reader of half a record finds no such
+// process, and reads again.
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { startTimeOf } from './start-time.ts';
 
-/** Never throws: on Linux the group is found without it, by the environment of its members. */
+/** Never throws: on Linux the group is also found by the environment of its members. */
 export function recordGroup(directory: string, pid: number): void {
   const record = JSON.stringify({ pid, startTime: startTimeOf(pid) }).padEnd(recordBytes);
   try {
@@ -17,9 +17,9 @@ export function recordGroup(directory: string, pid: number): void {
       closeSync(file);
     }
   } catch {
-    // A disk that is full, or no descriptor left: the command itself need not suffer.
+    // A full disk or a lack of descriptors must not affect the command.
   }
 }
 
-/** More than the longest record, so that nothing of a longer one is left behind a shorter one. */
+/** Longer than the longest record, so that a shorter one overwrites it completely. */
 const recordBytes = 128;

@@ -1,7 +1,7 @@
-// Directories that the agent prepares for the user of tasks. Where the agent is root, a process of that user may at any moment put a link
-// where root is about to write. So there is one rule for all of them: root writes, and changes owners, only below directories that no other
-// user can enter or write; a directory is handed over once, under a name that was never used before; afterwards root neither writes in
-// it nor walks it, and what is in it is removed as its owner (emptyAs).
+// Directories that the agent prepares for the user of tasks. Where the agent is root, a process of that user may at any moment
+// put a link where root is about to write. So all of them follow one rule: root writes, and changes owners, only below
+// directories that no other user can enter or write; a directory is handed over once, under a name that was never used before;
+// afterwards root neither writes in it nor walks it, and its content is removed as its owner (emptyAs).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -14,18 +14,18 @@ import type { TaskUser } from './task-user.ts';
 
 type Ids = Pick<TaskUser, 'uid' | 'gid'>;
 
-/** A name that no earlier directory had. `parent` is the agent's own. */
+/** A path that no earlier directory had. `parent` belongs to the agent. */
 export const freshPath = (parent: string, kind: string): string =>
   join(parent, `${kind}-${randomBytes(6).toString('hex')}`);
 
-/** A new directory that stays the agent's own: the user reaches the files in it by their names, and changes none. */
+/** A new directory that stays the agent's: the user can open its files by name, and cannot change it. */
 export async function makePassable(user: Ids | null, path: string): Promise<string> {
   await mkdir(path, { mode: 0o700 });
   if (user !== null) await chmod(path, 0o711);
   return path;
 }
 
-/** Makes a private file of the user's, in a directory of the agent's own. Rejects when the file exists. */
+/** Creates a private file of the user, in a directory of the agent. Rejects when the file exists. */
 export async function writeFor(user: Ids | null, path: string, content: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
@@ -36,7 +36,7 @@ export async function writeFor(user: Ids | null, path: string, content: string):
   }
 }
 
-/** Makes a directory of the user's, or takes the one that is there, without what is in it. `path` lies in a directory of the agent's own. */
+/** Creates a directory of the user, or takes the existing one without its content. `path` lies in a directory of the agent. */
 export async function makeOwned(user: Ids, path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -52,13 +52,16 @@ export async function makeOwned(user: Ids, path: string): Promise<void> {
   }
 }
 
-/** Gives the user a directory that the agent has made, with all that is in it: once. */
+/** Gives the user a directory of the agent with all its content: once. */
 export async function handOver(user: Ids | null, directory: string): Promise<void> {
   await giveContents(user, directory);
   await giveDirectory(user, directory);
 }
 
-/** The first half: until the second one, no process of the user can enter it. Rejects for a directory that is not the agent's alone. */
+/**
+ * The first half: until the second one, no process of the user can enter it. Rejects for a directory that is not the agent's
+ * alone.
+ */
 export async function giveContents(user: Ids | null, directory: string): Promise<void> {
   if (user === null) return;
   try {
@@ -86,11 +89,11 @@ export async function giveDirectory(user: Ids | null, directory: string): Promis
   }
 }
 
-/** Rejects when it is a link, or no directory. */
+/** Rejects when it is a link, or not a directory. */
 export const openDirectory = (path: string): Promise<FileHandle> =>
   open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 
-/** The user cannot reach it: what it is was decided by the agent. */
+/** The user cannot reach it, so its type is still the agent's choice. */
 async function giveTree(user: Ids, path: string, isDirectory: boolean): Promise<void> {
   if (isDirectory) {
     for (const entry of await readdir(path, { withFileTypes: true })) {
@@ -106,28 +109,28 @@ function requirePrivate(info: { isDirectory: () => boolean; uid: number; mode: n
 }
 
 /**
- * Removes a directory in one of the agent's own. Most are empty, which takes one call of the system. `user`: whom it may have been given
- * to, null for the agent's own user. Rejects when something is left in it.
+ * Removes a directory inside one of the agent's. Most are empty, which takes one system call. `user` is its possible owner,
+ * null for the agent's own user. Rejects when something is left in it.
  */
 export async function removeDirectory(directory: string, user: Ids | null = null): Promise<void> {
   try {
     await rmdir(directory);
   } catch {
-    // One that was never given to the user is out of its reach.
+    // A directory that was never handed over is out of the user's reach.
     const isGiven = user !== null && (await lstat(directory).catch(() => null))?.uid === user.uid;
     if (!isGiven) return rm(directory, { recursive: true, force: true, maxRetries: 2 });
     await emptyAs(user, directory);
-    // Only an empty directory, and no link.
+    // Removes only an empty directory, and no link.
     await rmdir(directory);
   }
 }
 
 /**
- * Removes what is in a directory of the user, as that user: a process of a task that has outlived it may put links where this looks,
- * and root would follow them anywhere. Never rejects; the directory itself stays.
+ * Removes the content of a user's directory as that user: a surviving process of a task may put links there, which root would
+ * follow anywhere. Never rejects; the directory itself stays.
  */
 export async function emptyAs({ uid, gid }: Ids, directory: string): Promise<void> {
-  // A directory that its owner may not write has to be made writable first.
+  // A directory without write permission for its owner must be made writable first.
   const script = 'cd -- "$1" && { find . -mindepth 1 -delete || { chmod -R u+rwX .; find . -mindepth 1 -delete; }; }';
   const env = { PATH: '/usr/bin:/bin' };
   await promisify(execFile)('sh', ['-c', script, 'sh', directory], { uid, gid, env }).catch(() => undefined);

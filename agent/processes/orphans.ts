@@ -1,15 +1,15 @@
 // Ends the orphaned processes of an instance: those that left the process group of their task. The provider would find them,
-// but when the watchdog ends an agent nothing else looks for them. They are found by the instance's control group and by
-// ROPEWALK_INSTANCE in their environment, which only Linux lets us read; elsewhere the machine has to be powered off.
+// but after the watchdog ended an agent nothing else does. They are found by the instance's control group and by
+// ROPEWALK_INSTANCE in their environment, which only Linux exposes; elsewhere the machine must be powered off.
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { membersOf } from './control-group.ts';
 
-/** Kills every other process of this instance; returns how many there were. */
+/** Kills every other process of this instance; returns their number. */
 export function killOrphans(instance: string, controlGroup: string | null): number {
   if (process.platform !== 'linux') return 0;
   let killed = 0;
-  // A process may fork while a scan is under way.
+  // A process may fork during a scan.
   for (let scans = 0, found = 1; found > 0 && scans < maxScans; scans += 1) {
     const members = new Set(controlGroup === null ? [] : membersOf(controlGroup));
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -30,7 +30,7 @@ function killIfOurs(pid: number, instance: string, members: ReadonlySet<number>)
     if (isOurs) process.kill(pid, 'SIGKILL');
     return isOurs;
   } catch {
-    // It has ended meanwhile, or is another user's.
+    // It has ended meanwhile, or belongs to another user.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// Real pipes for a command's output. Node gives children sockets, and a socket cannot be opened again by its name: every
-// script with `> /dev/stderr` in it would fail. A named pipe is what a shell gives. Making one takes a process and a file, so
-// one that no process can have open any more serves the next command.
+// Real pipes for a command's output. Node gives children sockets, and a socket cannot be reopened by name: every script with `>
+// /dev/stderr` would fail. A named pipe works as a shell's pipe does. Creating one takes a process and a file, so a pipe that
+// no process can have open serves the next command.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
@@ -9,22 +9,22 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 export interface Pipe {
-  /** For the child; close it here once the child has it, or the end of the output is never seen. */
+  /** For the child; close it here once the child has it, or the output never ends. */
   writeEnd: number;
   /** The pipe is released when this closes. */
   output: Readable;
 }
 
-/** Named pipes that no process has open, by directory. They are made many at a time. */
+/** Named pipes that no process has open, by directory. They are created in batches. */
 const spare = new Map<string, { paths: string[]; made: number }>();
 const mostAtOnce = 32;
-/** All that there are. */
+/** All existing pipes. */
 const existing = new Set<string>();
 process.on('exit', () => {
   for (const path of existing) rmSync(path, { force: true });
 });
 
-/** Both pipes of a command, or an error and nothing left open. */
+/** Both pipes of a command, or an error with nothing left open. */
 export function createPipes(directory: string): { stdout: Pipe; stderr: Pipe } {
   const stdout = createPipe(directory);
   try {
@@ -45,12 +45,13 @@ export function createPipe(directory: string): Pipe {
     return end;
   };
   try {
-    // Without waiting for a writer: the writer is opened next, by ourselves.
+    // Non-blocking, because the writer is opened next, by ourselves.
     const readEnd = openEnd(constants.O_RDONLY | constants.O_NONBLOCK);
     const writeEnd = openEnd(constants.O_WRONLY);
     const output = new Socket({ fd: readEnd, readable: true, writable: false });
     output.once('close', () => {
-      // Its end was seen, so no writer is left. Else one may be, and would write into the next command's output.
+      // After the end of the output no writer is left. Otherwise one may remain, and would write into the next command's
+      // output.
       if (output.readableEnded && !hasReader(path)) spare.get(directory)?.paths.push(path);
       else remove(path);
     });
@@ -64,7 +65,7 @@ export function createPipe(directory: string): Pipe {
 
 export const closeWriteEnd = (pipe: Pipe): void => closeSync(pipe.writeEnd);
 
-/** A command may have left a process that reads its own output, and would take the next one's. */
+/** A command may have left a process that reads its own output, and would read the next one's. */
 function hasReader(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));

@@ -4,6 +4,6 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is empty already.
+    // The group is already empty.
   }
 }

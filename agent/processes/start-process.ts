@@ -16,9 +16,9 @@ export interface Command {
   argv: readonly string[];
   env: Record<string, string>;
   cwd: string;
-  /** Directories that the command uses beside `cwd`: a container has them at the same paths. */
+  /** Other directories that the command uses; a container mounts them at the same paths. */
   mounts?: readonly string[];
-  /** Who runs it, and owns `cwd` by then; absent for the agent's own user. */
+  /** The command's user and the owner of `cwd`; absent for the agent's own user. */
   user?: TaskUser;
 }
 
@@ -26,16 +26,16 @@ export interface StartOptions {
   output: LineSink;
   /** For the named pipes of the output: a directory that only the agent can write. */
   pipeDirectory: string;
-  /** Called with the group's number before the command can end: a cleanup after this agent's death needs it. */
+  /** Called with the group's number before the command can end: cleanup after this agent's death needs it. */
   started?: (pid: number) => void;
 }
 
 export interface RunningCommand {
-  /** Of the leader, which is the number of its group. */
+  /** Pid of the leader, which is the number of its group. */
   pid: number;
   /** Resolves when the leader has exited, its group is killed and its output is read. Never rejects. */
   ended: Promise<Exit>;
-  /** Sends TERM to the group, and KILL after this many milliseconds. Without effect once the leader has exited. */
+  /** Sends TERM to the group, and KILL after this many milliseconds. No effect after the leader has exited. */
   end: (killAfterMs: number) => void;
 }
 
@@ -46,10 +46,10 @@ export interface Exit {
   exitedAtMs: number;
 }
 
-/** An orphan outside of the group may hold the pipes open: its output is not awaited for longer than this. */
+/** An orphan outside the group may hold the pipes open: its output is not awaited for longer than this. */
 const drainMs = 1_000;
 
-/** A leader that runs. Compared by identity: the number may be given to the next leader once this one has exited. */
+/** A running leader. Compared by identity, because the number may be reused after its exit. */
 interface Group {
   pid: number;
 }
@@ -59,7 +59,7 @@ process.on('exit', () => {
   for (const { pid } of groups) signalGroup(pid, 'SIGKILL');
 });
 
-/** Rejects, with nothing left open, when the command does not start: with an InstanceFault where the instance is the reason. */
+/** Rejects, with nothing left open, when the command does not start; with an InstanceFault where the instance is the reason. */
 export async function startProcess(command: Command, options: StartOptions): Promise<RunningCommand> {
   const [file, ...args] = command.argv;
   if (file === undefined || file === '') throw new Error('the command is empty');
@@ -103,7 +103,7 @@ export async function startProcess(command: Command, options: StartOptions): Pro
 const idsOf = (user: TaskUser | undefined): { uid?: number; gid?: number } =>
   user === undefined ? {} : { uid: user.uid, gid: user.gid };
 
-/** A command may open its output again by its name, as shells do for /dev/stderr. */
+/** A command may reopen its output by name, as shells do for /dev/stderr. */
 function givePipes(user: TaskUser, pipes: Pipes): void {
   for (const { writeEnd } of [pipes.stdout, pipes.stderr]) fchownSync(writeEnd, user.uid, user.gid);
 }
@@ -118,7 +118,7 @@ function pipesFor(directory: string): Pipes {
 
 type Pipes = ReturnType<typeof createPipes>;
 
-/** The write ends of this process are closed in any case, or the output would never end. */
+/** This process always closes its write ends, or the output would never end. */
 async function begin({
   start,
   pipes,
@@ -127,7 +127,7 @@ async function begin({
   pipes: Pipes;
 }): Promise<{ pid: number; exited: Promise<Exit> }> {
   try {
-    // From here to the listeners nothing may be awaited: a start that fails is said in the next tick.
+    // No await until the listeners are attached: a failed start is reported in the next tick.
     const child = start();
     const { pid } = child;
     if (pid === undefined) throw await spawnError(child);

@@ -1,9 +1,9 @@
-// When a process started: with its pid, the only name a process keeps. The same text as providers/local/processes.ts
-// reads (a test compares them); written again here because an agent shares no code with a provider.
+// The start time of a process, which identifies it together with its pid. The same text as in providers/local/processes.ts (a
+// test compares them); duplicated because an agent shares no code with a provider.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Empty when the process is gone. */
+/** Empty when the process does not exist. */
 export function startTimeOf(pid: number): string {
   try {
     if (process.platform !== 'linux') {

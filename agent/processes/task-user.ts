@@ -1,5 +1,5 @@
-// The user that tasks and Dask's processes run as where the agent is root on a machine of its own: a program of a user then reads
-// neither the agent's files nor its memory, both of which hold the tokens of the instance.
+// The user of tasks and Dask processes where the agent is root on a dedicated machine: a user's program then can read neither
+// the agent's files nor its memory, both of which contain the instance's tokens.
 import { execFile } from 'node:child_process';
 import { chmod, lstat, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -11,11 +11,11 @@ export interface TaskUser {
   home: string;
 }
 
-/** Set by the provider's user data, which also makes the user. */
+/** Set by the provider's user data, which also creates the user. */
 export const taskUserVariable = 'ROPEWALK_TASK_USER';
 
 /**
- * The user that the agent's environment names; null where it names none: then tasks run as the agent's own user.
+ * The user that the agent's environment names; null without one: tasks then run as the agent's own user.
  *
  * Rejects when there is no such user, when it is root, or when the agent is not root: nothing may run as the wrong user.
  */
@@ -33,19 +33,19 @@ export async function findTaskUser(environment: Record<string, string | undefine
   return { name, uid: Number(uid), gid: Number(gid), home };
 }
 
-/** Lets the user reach, and not list, the directories below which its programs and its own directories lie. */
+/** Lets the user traverse, but not list, the parents of its programs and directories. */
 export async function letPass(user: TaskUser | null, directories: readonly string[]): Promise<void> {
   if (user === null) return;
   for (const directory of directories) {
     await mkdir(directory, { recursive: true, mode: 0o711 });
     await chmod(directory, 0o711);
-    // Who could write in it could lead root anywhere.
+    // A user with write access could redirect root anywhere.
     const { uid } = await lstat(directory);
     if (uid !== process.getuid?.())
       throw new Error(`${directory} belongs to the user ${uid}, and has to be the agent's.`);
   }
 }
 
-/** The variables by which programs find out who runs them. */
+/** The variables by which programs identify their user. */
 export const variablesOf = (user: TaskUser | null): Record<string, string> =>
   user === null ? {} : { HOME: user.home, USER: user.name, LOGNAME: user.name };

@@ -1,5 +1,5 @@
-// The head instance's way for the Dask dashboard: one outbound WebSocket to the API, kept forever, over which the API
-// opens streams to the dashboard on loopback. The agent connects them to that one address and to nothing else.
+// The head instance's relay for the Dask dashboard: one persistent outbound WebSocket to the API, over which the API opens
+// streams to the dashboard on loopback. The agent connects them only to that address.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -16,16 +16,16 @@ export interface RelayTarget {
 
 export interface RelayOptions {
   apiUrl: string;
-  /** The instance token as it is now: each connection is made with the newest. */
+  /** The current instance token, read for each connection. */
   token: () => string;
-  /** Sent to the load balancer before the API, which may choose the replica by it. */
+  /** A header for the load balancer before the API, which may select the replica by it. */
   cluster: number;
-  /** Where the dashboard listens, or null while there is none. */
+  /** The dashboard's address, or null while there is none. */
   target: () => RelayTarget | null;
   signal: AbortSignal;
   /** Called once when an outage begins and once when it has ended. */
   onTrouble: (text: string) => void;
-  /** Without a sign of life from the API for this long the connection is made anew. */
+  /** Reconnects without a message from the API for this long. */
   silentAfterMs?: number;
   maxRetryMs?: number;
 }
@@ -33,13 +33,13 @@ export interface RelayOptions {
 const firstRetryMs = 500;
 const defaultMaxRetryMs = 15_000;
 const connectTimeoutMs = 15_000;
-/** A connection that held this long was a good one: the next try starts from the beginning. */
+/** A connection that lasted this long resets the backoff. */
 const settledAfterMs = 30_000;
 const closeWithinMs = 1_000;
-/** A loopback connection is there at once or never. */
+/** A loopback connection succeeds at once or never. */
 const dialTimeoutMs = 10_000;
 
-/** Resolves when the signal aborts, and never rejects: without the dashboard a cluster works as well. */
+/** Resolves when the signal aborts, and never rejects: a cluster works without its dashboard. */
 export async function createRelay(options: RelayOptions): Promise<void> {
   const { signal, onTrouble, maxRetryMs = defaultMaxRetryMs } = options;
   if (typeof WebSocket === 'undefined') {
@@ -54,7 +54,7 @@ export async function createRelay(options: RelayOptions): Promise<void> {
       isTroubled = false;
     });
     if (signal.aborted) return;
-    // An API that goes down for a new version says so; its successor or another replica is there at once.
+    // An API that restarts closes in an orderly way; its successor or another replica is available at once.
     if (!isTroubled && !connection.isOrderly)
       onTrouble(`The dashboard relay is disconnected, retrying: ${connection.why}`);
     isTroubled ||= !connection.isOrderly;
@@ -92,7 +92,7 @@ async function hold(options: RelayOptions, onOpen: () => void): Promise<Ended> {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
     streams.close(why);
-    // Closing may wait for the other side, which may never answer: after a moment for the close frame nothing is left of it.
+    // `close` waits for the other side, which may never answer, so the connection is destroyed shortly after the close frame.
     socket.close();
     setTimeout(underlying.end, closeWithinMs);
     resolve({ heldMs: openedAtMs === null ? 0 : performance.now() - openedAtMs, why, isOrderly });
@@ -128,7 +128,7 @@ function join(stream: Duplex, target: RelayTarget | null): void {
     stream.destroy(new Error('the Dask scheduler has not started'));
     return;
   }
-  // The port is what a Dask process printed, and `connect` throws at what is none.
+  // The port comes from a Dask process's output, and `connect` throws for an invalid one.
   if (!(target.port > 0 && target.port <= 65_535)) {
     stream.destroy(new Error(`the dashboard has no port: ${target.port}`));
     return;
@@ -146,7 +146,7 @@ function join(stream: Duplex, target: RelayTarget | null): void {
   stream.pipe(socket);
 }
 
-/** Node's WebSocket takes headers; the browser's, whose type this is, does not: the one cast, checked by the relay tests. */
+/** Node's WebSocket accepts headers; the browser's, which has this type, does not: the only cast, checked by the relay tests. */
 function withHeaders(headers: Record<string, string>): string[] {
   const init: unknown = { headers };
   return init as string[];

@@ -1,5 +1,5 @@
-// The TCP connection under a WebSocket of Node's, which has no way to end it: `close` waits for the other side's answer for
-// ever. Node reports each request and its connection on a documented channel of diagnostics.
+// The TCP connection under a Node WebSocket, which has no way to end it: `close` waits for the other side's answer forever.
+// Node publishes each request and its connection on a documented diagnostics channel.
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
@@ -8,7 +8,7 @@ const channel = 'undici:client:sendHeaders';
 const header = 'ropewalk-connection';
 
 export interface UnderlyingSocket {
-  /** To be sent with the request, by which it is known again. */
+  /** Must be sent with the request; they identify it on the channel. */
   headers: Record<string, string>;
   /** Waits for no answer. */
   end: () => void;

@@ -6,7 +6,7 @@ import type { PrepareInput } from './environment/prepare.ts';
 import { hostRuntime } from './host/runtime.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Rejects with the reason why the runtime is unavailable here, or with the reason for which the agent is stopped. */
+/** Rejects with the reason why the runtime is unavailable here, or with the stop order's reason. */
 export async function prepareRuntime(spec: RuntimeSpec, input: PrepareInput): Promise<Runtime> {
   switch (spec.kind) {
     case 'host':

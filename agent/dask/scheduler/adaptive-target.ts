@@ -1,4 +1,4 @@
-// Instructs the scheduler how to judge its load for adaptive scaling, whenever that changes.
+// Passes the adaptive scaling parameters to the scheduler whenever they change.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Orders } from '../../../schema/agent.ts';
@@ -6,7 +6,7 @@ import type { SchedulerLink } from './link.ts';
 
 const againAfterMs = 1_000;
 
-/** Returns what to call with each orders. */
+/** Returns the handler for each new set of orders. */
 export function createAdaptiveTarget(
   link: Pick<SchedulerLink, 'order'>,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
-// The control plane counts instances. Where an instance runs several Dask workers, or the scheduler's instance runs one too, the
-// agent reports the scheduler's state by instance: the workers of one are one, under its name, and the extra one is none. Pure.
+// Converts the scheduler's state from Dask workers to instances, which the control plane counts. The workers of one instance
+// become one, under its name; the extra worker on the scheduler's instance is omitted. Pure.
 import type { DaskBundle } from '../../../schema/agent.ts';
 import { extraWorkerName } from '../worker-name.ts';
 import type { DrainOutcome, SchedulerState, SchedulerWorker } from './messages.ts';
@@ -25,12 +25,12 @@ export function byInstance(state: SchedulerState | null, { workersPerInstance, e
     const known = groups.get(name);
     groups.set(name, known === undefined ? { ...worker, name } : together(known, worker));
   }
-  // What the extra one does, no instance needs to do.
+  // The extra worker's share needs no instance.
   const wanted = Math.max(0, state.adaptiveTarget - extras);
   return { ...state, adaptiveTarget: Math.ceil(wanted / workersPerInstance), workers: [...groups.values()] };
 }
 
-/** The instance's own name of `NAME-1`; any other is of a worker that was started by hand. */
+/** The instance name of `NAME-1`; any other name belongs to a manually started worker. */
 function instanceNameOf(worker: string, workersPerInstance: number): string {
   const [, name, index] = /^(.+)-(\d{1,2})$/.exec(worker) ?? [];
   return name === undefined || workersPerInstance === 1 || Number(index) >= workersPerInstance ? worker : name;
@@ -38,7 +38,7 @@ function instanceNameOf(worker: string, workersPerInstance: number): string {
 
 const together = (a: SchedulerWorker, b: SchedulerWorker): SchedulerWorker => ({
   ...a,
-  // What is not running is what there is to see.
+  // A state other than running is the one to show.
   status: a.status === 'running' ? b.status : a.status,
   nthreads: a.nthreads + b.nthreads,
   processing: a.processing + b.processing,
@@ -46,7 +46,7 @@ const together = (a: SchedulerWorker, b: SchedulerWorker): SchedulerWorker => ({
   managedBytes: a.managedBytes + b.managedBytes,
 });
 
-/** Of an instance whose workers were drained: one that holds what has no other place keeps it. */
+/** The outcome for an instance: `kept` wins, because one worker keeps data that has no other place. */
 export function drainOutcomeOf(outcomes: readonly (DrainOutcome | undefined)[]): DrainOutcome {
   for (const outcome of ['kept', 'deadline', 'drained'] as const) if (outcomes.includes(outcome)) return outcome;
   return 'unknown';

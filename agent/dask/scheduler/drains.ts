@@ -1,5 +1,6 @@
-// Drains workers as ordered, through the scheduler beside this agent. Each order is carried out once, however often it is read, and its
-// outcome is reported. A scheduler that is briefly unreachable is asked again: it knows which workers it has drained.
+// Drains workers as ordered, through the scheduler on this instance. Each order is carried out once, however often it is read,
+// and its outcome is reported. When the scheduler is briefly unreachable the order is repeated: the scheduler knows which
+// workers it has drained.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Orders } from '../../../schema/agent.ts';
@@ -14,18 +15,18 @@ type DrainOrder = Orders['drain'][number];
 
 export interface DrainsInput {
   link: Pick<SchedulerLink, 'order'>;
-  /** Dask workers that an order's worker stands for. */
+  /** Dask workers per worker instance in an order. */
   workersPerInstance: number;
   notify: (report: DrainReport) => void;
   log: Log;
   signal: AbortSignal;
 }
 
-/** The scheduler says itself that a deadline has passed; this is for one that does not answer at all. */
+/** The scheduler reports a passed deadline itself; this is for a scheduler that does not answer. */
 const graceMs = 10_000;
 const againAfterMs = 500;
 
-/** Returns what to call with each orders. */
+/** Returns the handler for each new set of orders. */
 export function createDrains({
   link,
   workersPerInstance,

@@ -1,5 +1,4 @@
-// A worker on the scheduler's instance, for clusters that were asked for with one. It is not the instance's purpose: when it ends,
-// it is started again here, and the scheduler goes on.
+// An optional worker on the scheduler's instance. When it ends, it is restarted here, and the scheduler continues.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { untilAborted } from '../../async/aborted.ts';
@@ -15,7 +14,7 @@ const maxPauseMs = 60_000;
 /** A quarter of the memory stays with the scheduler. */
 const maxMemoryShare = 0.75;
 
-/** Returns how to end it; it ends with the agent too. Never rejects. */
+/** Returns a function that ends it; it ends with the agent too. Never rejects. */
 export function keepExtraWorker(life: DaskLife, setup: Setup, schedulerAddress: string): () => Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, life.input.stopping.signal]);
@@ -39,14 +38,14 @@ async function keep(life: DaskLife, setup: Setup, address: string, signal: Abort
     });
     const text = await runOnce(life, setup, command, signal).catch((error: unknown) => String(error));
     if (signal.aborted) return;
-    // What it has spilled is of no use to the next one.
+    // The next worker cannot use its spilled data.
     await removeDirectory(command.cwd, input.user).catch(() => undefined);
     input.log.write(`The worker ${name} ended and starts again: ${text}`);
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Resolves with why it ended. */
+/** Resolves with the reason of its end. */
 async function runOnce(
   life: DaskLife,
   setup: Setup,

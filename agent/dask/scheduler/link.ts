@@ -1,5 +1,5 @@
-// The agent's side of the scheduler's preload: listens on a unix socket, keeps the scheduler's latest state, gives orders.
-// The scheduler dials in, so that it finds us again after either side was away. Nothing of an order is ever logged.
+// The agent's side of the scheduler's preload: listens on a unix socket, keeps the scheduler's latest state, sends orders. The
+// scheduler connects, so that it reconnects after either side restarted. Orders are never logged.
 import { lchown, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -13,38 +13,41 @@ import { freshPath, makePassable } from '../../processes/hand-over.ts';
 import type { TaskUser } from '../../processes/task-user.ts';
 
 export interface SchedulerLink {
-  /** For ROPEWALK_SCHEDULER_SOCKET of the scheduler's environment. */
+  /** The value of ROPEWALK_SCHEDULER_SOCKET for the scheduler. */
   socketPath: string;
-  /** Rejects when the scheduler has not said hello within the limit: it is then not a scheduler we can manage. */
+  /** Rejects without a hello message within the limit: the scheduler is then unmanageable. */
   whenHello: (timeoutMs: number) => Promise<Hello>;
-  /** Resolves with the first state, the latest included, for which `holds`. */
+  /** Resolves with the first state, including the latest, that satisfies `holds`. */
   whenState: (holds: (state: SchedulerState) => boolean, timeoutMs: number, what: string) => Promise<SchedulerState>;
-  /** The latest, with times by `performance.now()`; null before the first. */
+  /** The latest state, with times by `performance.now()`; null before the first. */
   state: () => SchedulerState | null;
   isConnected: () => boolean;
-  /** Rejects when the scheduler refuses or fails, is unreachable, or does not answer in time. Any order may be given again. */
+  /** Rejects when the scheduler refuses or fails, is unreachable, or does not answer in time. Any order may be repeated. */
   order: <K extends OrderKind>(kind: K, order: Orders[K], timeoutMs?: number) => Promise<Answers[K]>;
   close: () => Promise<void>;
 }
 
 export interface SchedulerLinkOptions {
-  /** Called for each hello and each state: the cluster's report is made from them. */
+  /** Called for each hello and each state; the cluster's report is made from them. */
   onChange?: () => void;
   /** Called when the other side violates the protocol. */
   onTrouble?: (text: string) => void;
-  /** Of an earlier link whose scheduler still runs; otherwise a new one is made, in a directory of its own. */
+  /** The socket of an earlier link whose scheduler still runs; by default a new one, in a new directory. */
   socketPath?: string;
-  /** A directory of the agent's own for it. Default, and where its path is too long for a socket: the system's temporary one. */
+  /**
+   * The agent's own directory for it. By default, and where its path is too long for a socket, the system's temporary
+   * directory.
+   */
   parent?: string;
-  /** Who runs the scheduler; null for the agent's own user. */
+  /** The scheduler's user; null for the agent's own. */
   user?: TaskUser | null;
 }
 
-/** For answers; on top of the time that a drain has for itself. */
+/** Answer timeout, in addition to a drain's own time. */
 const orderTimeoutMs = 30_000;
-/** Room for thousands of workers; more on one line is not a message of ours. */
+/** Room for thousands of workers; a longer line is not one of our messages. */
 const maxLineChars = 16 * 1024 * 1024;
-/** Where a longer path is cut by the kernel, on the strictest system. */
+/** The strictest system's kernel truncates longer paths. */
 const maxSocketPathBytes = 103;
 
 export async function createSchedulerLink(options: SchedulerLinkOptions = {}): Promise<SchedulerLink> {
@@ -54,7 +57,7 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
   let greeting: Hello | null = null;
   let latest: SchedulerState | null = null;
   let nextId = 1;
-  /** From the scheduler's monotonic clock to this process's `performance.now()`. */
+  /** Offset from the scheduler's monotonic clock to this process's `performance.now()`. */
   let clockOffsetMs = 0;
   const changes = createWaiters();
   const asked = new Map<number, { resolve: (answer: object) => void; reject: (error: Error) => void }>();
@@ -76,13 +79,13 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
     changes.check();
     onChange();
   };
-  /** Under an order number of its own the answer would be dropped. */
+  /** Rejects pending orders, because an answer on a new connection would be dropped. */
   const giveUpAsked = (): void => {
     for (const { reject } of asked.values()) reject(new Error('the Dask scheduler went away before it answered'));
     asked.clear();
   };
   const accept = (socket: Socket): void => {
-    // One scheduler, one connection: the newest is the one that is alive. It may be here before the end of the other is seen.
+    // Only the newest connection is alive. It may arrive before the end of the previous one is noticed.
     connection?.destroy();
     giveUpAsked();
     connection = socket;
@@ -136,7 +139,7 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
   };
 }
 
-/** Its directory stays the agent's own: only the socket is the scheduler's. */
+/** The directory stays the agent's; only the socket belongs to the scheduler's user. */
 async function newSocketPath(parent: string, user: TaskUser | null): Promise<string> {
   const path = join(freshPath(parent, 'rw'), 'scheduler.sock');
   const isTooLong = Buffer.byteLength(path) > maxSocketPathBytes && parent !== tmpdir();
@@ -153,7 +156,7 @@ async function listen(socketPath: string, accept: (socket: Socket) => void): Pro
   const server = createServer(accept);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // No other user can write to it, which it takes to connect.
+    // Connecting requires write permission, which no other user has.
     server.listen(socketPath, resolve);
   });
   return server;
@@ -191,7 +194,7 @@ function parse(line: string) {
   }
 }
 
-/** The one cast of this folder: `answers[kind]` is what `Answers[kind]` was inferred from. */
+/** The only cast of this folder: `Answers[kind]` is inferred from `answers[kind]`. */
 function parseAnswer<K extends OrderKind>(kind: K, message: object): Answers[K] {
   return answers[kind].parse(message) as Answers[K];
 }

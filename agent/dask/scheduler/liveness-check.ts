@@ -1,5 +1,5 @@
-// Asks the scheduler now and then whether it is there to answer, and notifies of it when it is not, and when it is again. It
-// never ends anything: what a silent scheduler comes to is the control plane's to say.
+// Pings the scheduler periodically, and notifies when it stops answering and when it answers again. It never ends anything: the
+// control plane decides about a silent scheduler.
 import type { SchedulerLink } from './link.ts';
 import { answered, asked, look, pulseLimits, silentForMs, startPulse } from './liveness.ts';
 import type { Reports } from '../../api-client/reports.ts';
@@ -10,7 +10,7 @@ export interface PulseInput {
   notify: Reports['unanswered'];
 }
 
-/** Returns how to end it. */
+/** Returns a function that stops it. */
 export function watchPulse({ link, timeoutMs, notify }: PulseInput): () => void {
   const limits = pulseLimits(timeoutMs);
   let pulse = startPulse(performance.now());
@@ -22,7 +22,7 @@ export function watchPulse({ link, timeoutMs, notify }: PulseInput): () => void 
       await link.order('ping', {}, askAgainMs);
       pulse = answered(pulse);
     } catch {
-      // Refused, cut off, or no answer in time: no answer.
+      // A refusal, a lost connection or a timeout counts as no answer.
     }
     isAsking = false;
   };
@@ -35,5 +35,5 @@ export function watchPulse({ link, timeoutMs, notify }: PulseInput): () => void 
   return () => clearInterval(timer);
 }
 
-/** What was asked while the scheduler did not read is answered late; another question costs a line. */
+/** A scheduler that did not read answers old pings late; another ping costs only a line. */
 const askAgainMs = 30_000;

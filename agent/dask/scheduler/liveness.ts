@@ -1,21 +1,21 @@
-// Decides whether a scheduler answers. Time runs from the first question that has no answer, on the monotonic clock, and time
-// in which this agent itself did not run (SIGSTOP, a laptop that slept) does not count as silence: the count begins anew. Pure;
-// liveness-check.ts asks the questions.
+// Decides whether a scheduler answers. Silence counts from the first unanswered ping, on the monotonic clock. Time in which
+// this agent itself did not run (SIGSTOP, a sleeping laptop) does not count: the count restarts. Pure; liveness-check.ts sends
+// the pings.
 
 export interface PulseLimits {
-  /** A question, and a check, this often. */
+  /** Interval of pings and checks. */
   everyMs: number;
-  /** Silence is reported from here on, once, */
+  /** Silence of this length is reported once. */
   reportAfterMs: number;
-  /** and from here on, again and again: now something follows from it. */
+  /** Silence of this length is reported repeatedly, because the control plane acts on it. */
   timeoutMs: number;
 }
 
 export interface Pulse {
-  /** When the first of the questions that have no answer was asked. */
+  /** Time of the first unanswered ping. */
   unansweredSinceMs: number | null;
   lookedAtMs: number;
-  /** When silence was last reported; null once its end was reported. */
+  /** Time of the last report of silence; null after its end was reported. */
   reportedAtMs: number | null;
 }
 
@@ -25,7 +25,7 @@ export const startPulse = (nowMs: number): Pulse => ({
   reportedAtMs: null,
 });
 
-/** A question goes out. */
+/** Notes a sent ping. */
 export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
   ...pulse,
   unansweredSinceMs: pulse.unansweredSinceMs ?? nowMs,
@@ -33,7 +33,7 @@ export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
 
 export const answered = (pulse: Pulse): Pulse => ({ ...pulse, unansweredSinceMs: null });
 
-/** How long it has been silent, as reported; null while that is too short to report. */
+/** The reported length of the silence; null while it is too short to report. */
 export function silentForMs(
   { unansweredSinceMs }: Pulse,
   { reportAfterMs }: PulseLimits,
@@ -43,13 +43,13 @@ export function silentForMs(
   return silentMs >= reportAfterMs ? Math.round(silentMs) : null;
 }
 
-/** To be called every `everyMs`. Says whether there is something to report now. */
+/** Must be called every `everyMs`. Returns whether to send a report now. */
 export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse: Pulse; notifies: boolean } {
   const wasAway = nowMs - pulse.lookedAtMs > lateChecks * limits.everyMs;
   const seen: Pulse = { ...pulse, lookedAtMs: nowMs, ...(wasAway ? { unansweredSinceMs: null } : {}) };
   const silentMs = silentForMs(seen, limits, nowMs);
   const { reportedAtMs } = seen;
-  // Its end is reported when there was an answer, not when the count began anew.
+  // The end of silence is reported after an answer, not after a restart of the count.
   if (silentMs === null) {
     const notifies = reportedAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
     return { pulse: notifies ? { ...seen, reportedAtMs: null } : seen, notifies };
@@ -63,12 +63,12 @@ export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse:
     : { pulse: seen, notifies: false };
 }
 
-/** Twenty minutes: asked every 15 s, reported after two. */
+/** For twenty minutes: pings every 15 s, reports after two minutes. */
 export const pulseLimits = (timeoutMs: number): PulseLimits => ({
   everyMs: Math.min(15_000, timeoutMs / 40),
   reportAfterMs: timeoutMs / 10,
   timeoutMs,
 });
 
-/** Looks that may be missed on a busy machine before it counts as absence. */
+/** Checks that may be missed on a busy machine before the agent counts as suspended. */
 const lateChecks = 5;

@@ -1,5 +1,5 @@
-// What the scheduler's preload and the agent say to each other, one JSON object a line. ropewalk_preload.py and
-// ropewalk_orders.py are the other side; a change here is a change there, and of `protocol`.
+// The protocol between the scheduler's preload and the agent, one JSON object per line. ropewalk_preload.py and
+// ropewalk_orders.py are the other side; a change here requires a change there, and of `protocol`.
 import { z } from 'zod';
 
 import { usageReport } from '../../../schema/agent.ts';
@@ -9,12 +9,12 @@ const count = z.number().int().min(0);
 export const hello = z.object({
   kind: z.literal('hello'),
   protocol: z.literal(1),
-  /** The scheduler's monotonic clock when it said hello: times in its messages are of this clock. */
+  /** The scheduler's monotonic clock at its hello message; all its times use this clock. */
   clockMs: count,
   schedulerId: z.string(),
-  /** Where workers and clients reach the scheduler: `tls://host:port`. */
+  /** The scheduler's address for workers and clients: `tls://host:port`. */
   address: z.string(),
-  /** Of the dashboard and metrics, on loopback. */
+  /** Port of the dashboard and metrics, on loopback. */
   httpPort: count.nullable(),
   distributed: z.string(),
   dask: z.string(),
@@ -25,20 +25,20 @@ export type Hello = z.infer<typeof hello>;
 export const schedulerWorker = z.object({
   name: z.string(),
   address: z.string(),
-  /** Dask's own word: `running`, `paused`, `closing_gracefully`... */
+  /** Dask's own status: `running`, `paused`, `closing_gracefully`... */
   status: z.string(),
   nthreads: count,
   processing: count,
   /** Of the whole process, as of its last heartbeat. */
   memoryBytes: count,
-  /** Of the results it holds. */
+  /** Of the results in its memory. */
   managedBytes: count,
 });
 export type SchedulerWorker = z.infer<typeof schedulerWorker>;
 
 export const schedulerState = z.object({
   kind: z.literal('state'),
-  /** How many Dask keys are in each state now. */
+  /** Current number of Dask keys in each state. */
   tasks: z.object({
     processing: count,
     waiting: count,
@@ -47,13 +47,13 @@ export const schedulerState = z.object({
     erred: count,
     no_worker: count,
   }),
-  /** Connected clients of people and programs; neither Dask's own nor those that tasks make. */
+  /** Connected clients of people and programs; excludes Dask's own and those of tasks. */
   clients: count,
-  /** By the scheduler's monotonic clock; null while there is work, also work that no worker can take. */
+  /** By the scheduler's monotonic clock; null while there is work, including work that no worker can run. */
   idleSinceMs: z.number().int().nullable(),
-  /** Workers that it would like to have, judged once an interval. */
+  /** Desired number of workers, computed once per interval. */
   adaptiveTarget: count,
-  /** Of the kinds that the cluster's creator allows; absent from a preload without them. */
+  /** Contains the kinds that the cluster's creator allows; absent from a preload without usage. */
   usage: usageReport.optional(),
   workers: z.array(schedulerWorker),
 });
@@ -68,29 +68,32 @@ export const answer = z.looseObject({
 
 export const fromScheduler = z.discriminatedUnion('kind', [hello, schedulerState, answer]);
 
-/** `deadline`: it still works, and stays closed to new work until it is ended, drained again or resumed. */
+/** `deadline`: the worker still runs, closed to new work until it is ended, drained again or resumed. */
 const drainOutcome = z.enum(['drained', 'kept', 'deadline', 'unknown']);
 export type DrainOutcome = z.infer<typeof drainOutcome>;
 
 const outcomes = <T extends z.ZodType>(outcome: T) => z.object({ workers: z.record(z.string(), outcome) });
 
 export interface Orders {
-  /** Moves data away, waits for running tasks, closes. A worker whose data has no other place is `kept` and goes on. */
+  /**
+   * Moves data to other workers, waits for running tasks, closes. A worker whose data has no other place is `kept` and
+   * continues.
+   */
   drain: { workers: string[]; deadlineSeconds: number };
-  /** The same without waiting: a running task is cancelled and runs again elsewhere. */
+  /** Drains without waiting: a running task is cancelled and runs again elsewhere. */
   retire: { workers: string[] };
-  /** Lets workers take work again after a drain that met its deadline. */
+  /** Reopens workers for work after a drain that met its deadline. */
   resume: { workers: string[] };
-  /** For the scheduler, its workers and those to come; null unsets. Values are never logged. */
+  /** For the scheduler, its present and future workers; null unsets. Values are never logged. */
   setEnv: { env: Record<string, string | null> };
-  /** The scheduler's own choice of workers that would be missed least. */
+  /** Dask's choice of the least useful workers. */
   workersToClose: { n: number };
-  /** How it judges its load: see `adaptiveTarget` of its state. */
+  /** Parameters of `adaptiveTarget` in its state. */
   adaptive: { targetDurationSeconds: number; intervalSeconds: number };
   /** Under this path of the scheduler's HTTP port. The token is never logged. */
   startJupyter: { root: string; token: string };
   closeAll: Record<never, never>;
-  /** Does nothing: a side that answers it can hear and speak. */
+  /** Has no effect: an answer shows that the scheduler can read and write. */
   ping: Record<never, never>;
 }
 export type OrderKind = keyof Orders;
@@ -102,7 +105,7 @@ export const answers = {
   setEnv: z.object({}),
   workersToClose: z.object({ workers: z.array(z.string()) }),
   adaptive: z.object({}),
-  /** `missing`: what the environment does not have. */
+  /** `missing`: the package that the environment lacks. */
   startJupyter: z.object({ missing: z.string().optional() }),
   closeAll: z.object({}),
   ping: z.object({}),

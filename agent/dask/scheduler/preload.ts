@@ -1,12 +1,12 @@
-// Writes the scheduler's preload beside an instance's other files. Run from sources, the texts are the files beside this
-// one; in the agent's bundle they are put in place of `ROPEWALK_PRELOAD_FILES` when it is built.
+// Writes the scheduler's preload beside an instance's other files. When run from sources, the texts are the files beside this
+// one; the agent's build embeds them as `ROPEWALK_PRELOAD_FILES`.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { freshPath, handOver } from '../../processes/hand-over.ts';
 import type { TaskUser } from '../../processes/task-user.ts';
 
-/** Name -> text. esbuild's `define` gives it a value; without a bundle it does not exist. */
+/** Name -> text. esbuild's `define` sets it; it does not exist outside a bundle. */
 declare const ROPEWALK_PRELOAD_FILES: Record<string, string> | undefined;
 
 const main = 'ropewalk_preload.py';
@@ -19,7 +19,7 @@ export async function readPreload(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** In a new directory below `work`, for `user`; null for the agent's own user. Returns the path for `--preload`. */
+/** Writes into a new directory below `work`, for `user`; null for the agent's own user. Returns the path for `--preload`. */
 export async function writePreload(work: string, user: TaskUser | null): Promise<string> {
   const directory = freshPath(work, 'preload');
   await mkdir(directory, { mode: 0o700 });

@@ -1,27 +1,30 @@
-// What of a scheduler's state is reported to the control plane, and when. Pure. Each report costs the cluster's workflow a few
-// events of its history, so changes are reported and not samples: what the cluster's rules act on soon, mere counts rarely.
+// Decides when a scheduler's state is reported to the control plane, and its content. Pure. Each report adds a few events to
+// the history of the cluster's workflow, so only changes are reported: those that the cluster acts on soon, mere counts rarely.
 import type { SchedulerState } from './messages.ts';
 import type { SchedulerReport } from '../../api-client/reports.ts';
 
-/** The last report: what it said, and when. */
+/** The last report's time and state. */
 export interface LastReport {
   atMs: number;
   state: SchedulerState;
 }
 
-/** A cluster's clocks of idleness and of clients, and its adaptive scaling, follow within this. */
+/** Maximum delay for changes that affect a cluster's idle timeout, its clients and its adaptive scaling. */
 const urgentAfterMs = 1_000;
-/** Short tasks make a scheduler idle many times a minute. Nothing is lost: a report also says since when it is idle. */
+/**
+ * Short tasks make a scheduler idle many times a minute. The delay loses nothing, because a report contains the start of the
+ * idleness.
+ */
 const idleAfterMs = 5_000;
-/** Requests for fewer workers are followed only after a minute. */
+/** A cluster acts on requests for fewer workers only after a minute. */
 const fewerAfterMs = 10_000;
 const countsAfterMs = 30_000;
-/** As schema/agent.ts has it. */
+/** The limit in schema/agent.ts. */
 const maxWorkers = 2_000;
-/** The control plane takes 256 KiB with all that belongs to a report. */
+/** The control plane accepts 256 KiB for a whole report. */
 const maxWorkersBytes = 192 * 1024;
 
-/** When the state should be reported; Infinity when the last report says all that matters. */
+/** When the state should be reported; Infinity when the last report still matches. */
 export function reportAtMs(last: LastReport | null, state: SchedulerState): number {
   if (last === null) return 0;
   const before = last.state;
@@ -38,11 +41,11 @@ export function reportAtMs(last: LastReport | null, state: SchedulerState): numb
   return Number.POSITIVE_INFINITY;
 }
 
-/** Durations, not times: this machine's clock is not the control plane's. */
+/** Uses durations instead of times, because the control plane's clock differs. */
 export function reportOf(state: SchedulerState, nowMs: number): SchedulerReport {
   const { processing, waiting, queued, memory, erred, no_worker: noWorker } = state.tasks;
   return {
-    // Queued is Dask's word for ready tasks that it keeps back; for people they wait.
+    // Dask's "queued" tasks are ready tasks that it holds back; users see them as waiting.
     tasks: { processing, waiting: waiting + queued, memory, erred, noWorker },
     clients: state.clients,
     idleForMs: state.idleSinceMs === null ? null : Math.max(0, Math.round(nowMs - state.idleSinceMs)),
@@ -51,14 +54,14 @@ export function reportOf(state: SchedulerState, nowMs: number): SchedulerReport 
     workers: thatFit(
       state.workers
         .map((worker) => ({ name: worker.name, status: worker.status.slice(0, 50), processing: worker.processing }))
-        // A worker that was started by hand may have any name; ours fit.
+        // A manually started worker may have any name; ours fit.
         .filter(({ name }) => name !== '' && name.length <= 255),
       maxWorkersBytes,
     ),
   };
 }
 
-/** The workers in half of their bytes for each refusal. */
+/** Halves the workers' bytes for each refusal. */
 export const shortened = (report: SchedulerReport, refusals: number): SchedulerReport => ({
   ...report,
   workers:
@@ -67,7 +70,7 @@ export const shortened = (report: SchedulerReport, refusals: number): SchedulerR
       : thatFit(report.workers, Buffer.byteLength(JSON.stringify(report.workers)) / 2 ** refusals),
 });
 
-/** When there are too many, those with the longest names go stillPending: ours are short, and the same stay each time. */
+/** Omits the workers with the longest names when there are too many: ours are short, and the same ones stay each time. */
 function thatFit(workers: SchedulerReport['workers'], maxBytes: number): SchedulerReport['workers'] {
   const bytes = workers.map((worker) => Buffer.byteLength(JSON.stringify(worker)) + 1);
   if (workers.length <= maxWorkers && bytes.reduce((sum, each) => sum + each, 0) <= maxBytes) return workers;
@@ -84,7 +87,7 @@ const membersOf = ({ workers }: SchedulerState): string =>
     .toSorted()
     .join('\n');
 
-/** Not the memory, which always changes: an idle cluster reports nothing. */
+/** Excludes memory, which always changes, so that an idle cluster reports nothing. */
 const countsOf = ({ tasks, workers, usage }: SchedulerState): string =>
   JSON.stringify([
     usage?.groups,

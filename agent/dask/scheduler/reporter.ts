@@ -1,11 +1,11 @@
-// Carries out what report.ts decides: reads the scheduler's state when it has changed, and reports in time.
+// Applies report.ts: reads the scheduler's state when it has changed, and reports in time.
 import type { SchedulerState } from './messages.ts';
 import type { Reports } from '../../api-client/reports.ts';
 import { reportOf, shortened, reportAtMs } from './report.ts';
 import type { LastReport } from './report.ts';
 
 export interface SchedulerWatch {
-  /** The state may have changed. */
+  /** Call after a possible state change. */
   look: () => void;
   close: () => void;
 }
@@ -21,7 +21,7 @@ export function watchScheduler(state: () => SchedulerState | null, reports: Repo
     if (waitMs <= 0) reports.scheduler((refusals) => shortened(make(latest), refusals));
     else if (waitMs !== Number.POSITIVE_INFINITY) timer = setTimeout(look, waitMs);
   };
-  /** With what is true when the report goes out. */
+  /** Uses the state of the moment of sending. */
   const make = (fallback: SchedulerState): ReturnType<typeof reportOf> => {
     last = { atMs: performance.now(), state: state() ?? fallback };
     return reportOf(last.state, last.atMs);

@@ -1,5 +1,6 @@
-"""A Jupyter server in the process of the Dask scheduler, on the scheduler's HTTP port, which is on loopback. People reach it through
-the API, which brings the token. Dask's own `--jupyter` has no token, and opens a port of the scheduler without TLS."""
+"""A Jupyter server in the process of the Dask scheduler, on the scheduler's HTTP port, which is on loopback. Users
+reach it through the API, which adds the token. Dask's own `--jupyter` has no token, and opens a scheduler port
+without TLS."""
 
 import logging
 import os
@@ -8,19 +9,20 @@ import time
 
 logger = logging.getLogger("distributed.ropewalk")
 
-#: Jupyter sets handlers of its own for these, which would keep a scheduler from ending.
+#: Jupyter installs its own handlers for these signals, which would prevent a scheduler from ending.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
 def start_jupyter(scheduler, root, token):
-    """`root` is the path under which browsers find it: `/clusters/7/jupyter/`. Raises ImportError when the environment has no Jupyter."""
+    """`root` is its path for browsers: `/clusters/7/jupyter/`. Raises ImportError when the environment has no
+    Jupyter."""
     directory = os.path.join(os.getcwd(), "jupyter")
     notebooks = os.path.join(directory, "notebooks")
     os.makedirs(notebooks, mode=0o700, exist_ok=True)
-    # Nothing of the machine's own Jupyter is read or written: connection files hold keys, and configuration can be code.
+    # Isolated from the machine's own Jupyter: connection files hold keys, and configuration can be code.
     for name in ("CONFIG", "DATA", "RUNTIME"):
         os.environ[f"JUPYTER_{name}_DIR"] = os.path.join(directory, name.lower())
-    # For notebooks: `Client()` is a client of this scheduler.
+    # In notebooks, `Client()` becomes a client of this scheduler.
     os.environ["DASK_SCHEDULER_ADDRESS"] = scheduler.address
     from jupyter_server.serverapp import ServerApp
     from traitlets.config import Config
@@ -31,7 +33,7 @@ def start_jupyter(scheduler, root, token):
                 "base_url": root,
                 "root_dir": notebooks,
                 "open_browser": False,
-                # The API names no host that Jupyter could know; the token is asked for in any case.
+                # The API uses no host name that Jupyter could know; Jupyter requires the token in any case.
                 "allow_remote_access": True,
                 "quit_button": False,
             },
@@ -51,10 +53,10 @@ def start_jupyter(scheduler, root, token):
 
 
 class JupyterActivity:
-    """When Jupyter was last used, by the monotonic clock. Jupyter itself notes it by the wall clock."""
+    """The time of Jupyter's last use, by the monotonic clock. Jupyter itself uses the wall clock."""
 
     def __init__(self):
-        #: The server that this agent asked for; Dask's own is an attribute of the scheduler.
+        #: The server that this agent started; Dask's own is an attribute of the scheduler.
         self.app = None
         self.noted = None
         self.at = 0.0
@@ -63,19 +65,20 @@ class JupyterActivity:
         return self.app or getattr(scheduler, "_jupyter_server_application", None)
 
     def is_busy(self, scheduler):
-        """Whether a kernel computes: it may print nothing for hours."""
+        """Whether a kernel computes; it may print nothing for hours."""
         app = self.server(scheduler)
         if app is None:
             return False
         kernels = app.kernel_manager
-        # A list of its own: kernels come and go.
+        # Copies the list, because kernels start and stop meanwhile.
         return any(getattr(kernels.get_kernel(one), "execution_state", "") == "busy" for one in list(kernels.list_kernel_ids()))
 
     def of(self, scheduler):
         app = self.server(scheduler)
         if app is not None:
             noted = app.web_app.last_activity().timestamp()
-            # Once per activity: converted again and again it would differ by a millisecond, and be reported each time.
+            # Converted once per activity: repeated conversions would differ by a millisecond, and each would be
+            # reported.
             if noted != self.noted:
                 self.noted, self.at = noted, time.monotonic() - max(0.0, time.time() - noted)
         return self.at

@@ -18,13 +18,13 @@ class MemoryShares:
     def __init__(self, scheduler):
         self.scheduler = scheduler
         self.is_shared = os.environ.get("ROPEWALK_SHARES_MEMORY") == "1"
-        #: The limit with which each worker started, by name: after its nanny has restarted it, it comes with the lowered one.
+        #: The initial limit of each worker, by name: after a restart by its nanny a worker has the lowered one.
         self.first = {}
         self.task = None
         self.is_due = False
 
     def changed(self):
-        """Workers have joined or left."""
+        """Called when workers join or leave."""
         if not self.is_shared:
             return
         self.is_due = True
@@ -38,7 +38,7 @@ class MemoryShares:
             for ws in workers:
                 first = self.first.setdefault(str(ws.name), ws.memory_limit)
                 limit = min(first, MEMORY_LIMIT // len(workers))
-                # 0: without a limit.
+                # 0 means no limit.
                 if ws.memory_limit and limit != ws.memory_limit:
                     await self.limit(ws, limit)
 
@@ -57,12 +57,12 @@ class MemoryShares:
                     raise RuntimeError("it refused its new memory limit")
             ws.memory_limit = limit
         except Exception as error:
-            # One that leaves, or a class without such a limit; the next change tries again.
+            # The worker is leaving, or its class has no such limit; the next change retries.
             logger.info("The memory limit of %s stays: %s", ws.address, error)
 
 
 def limit_setter(limit):
-    """A function for workers and nannies, pickled by value: they do not have this file."""
+    """Runs on workers and nannies. Pickled by value, because they do not have this file."""
 
     def set_limit(dask_worker):
         dask_worker.memory_manager.memory_limit = limit

@@ -1,6 +1,6 @@
-"""What the agent of an instance may ask of the Dask scheduler beside it; ropewalk_preload.py hears the orders.
+"""The agent's orders for the Dask scheduler on its instance; ropewalk_preload.py receives them.
 
-It must never log what is in an order's environment variables. It uses some of the scheduler's internals, so it is tested
+It must never log an order's environment variables. It uses some of the scheduler's internals, so it is tested
 against more than one version of distributed.
 """
 
@@ -15,21 +15,21 @@ from ropewalk_jupyter import start_jupyter
 
 logger = logging.getLogger("distributed.ropewalk")
 
-#: Names kept, oldest first.
+#: Number of outcomes kept; the oldest are removed first.
 MAX_DRAINED_KEPT = 10_000
 
 
 class Orders:
-    """What the agent may ask, one method a kind."""
+    """The orders, one method per kind."""
 
     def __init__(self, scheduler, jupyter):
         self.scheduler = scheduler
         self.jupyter = jupyter
         self.env = {}
         self.drains = {}
-        #: An agent that lost the answer asks again, and gets the same answer.
+        #: An agent that lost the answer repeats the order, and gets the same answer.
         self.drained = {}
-        #: Of adaptive scaling; the defaults are those of the control plane.
+        #: Parameters of adaptive scaling; the defaults are the control plane's.
         self.target_duration_s = 180.0
         self.interval_s = 5.0
 
@@ -39,7 +39,7 @@ class Orders:
         return {}
 
     async def order_startJupyter(self, order):
-        # Once: an agent that lost the answer asks again.
+        # Runs once, because an agent that lost the answer repeats the order.
         if self.jupyter.app is None:
             try:
                 self.jupyter.app = start_jupyter(self.scheduler, order["root"], order["token"])
@@ -59,10 +59,10 @@ class Orders:
             if drain is None:
                 drain = self.drains[ws.address] = Drain()
                 fresh.append((ws, drain))
-            # The newest order rules: an instance that is to be taken away soon cannot wait for the old deadline.
+            # The newest order wins: an interrupted instance cannot wait for the old deadline.
             drain.until = until
             waits[name] = drain
-        # All at once before any data moves, or one leaving worker would be given another's data.
+        # Marks all of them as closing before any data moves, or one leaving worker would get another's data.
         for ws, _ in fresh:
             self.scheduler.handle_worker_status_change(Status.closing_gracefully, ws, f"ropewalk-drain-{time.time()}")
         for ws, drain in fresh:
@@ -93,10 +93,10 @@ class Orders:
 
     async def order_setEnv(self, order):
         plugin = env_plugin({**self.env, **order["env"]})
-        # Here first: what no environment can hold fails now, and is not kept for the workers to fail on.
+        # Applied here first, so that invalid variables fail now instead of on the workers.
         plugin.setup(self.scheduler)
         self.env = plugin.values
-        # Dask keeps a worker plugin for workers yet to come; the same name replaces what was there.
+        # Dask keeps a worker plugin for future workers; the same name replaces the previous one.
         await self.scheduler.register_worker_plugin(
             None, cloudpickle.dumps(plugin), name="ropewalk-env", idempotent=False
         )
@@ -107,11 +107,11 @@ class Orders:
         return {"workers": [str(name) for name in names]}
 
     async def order_ping(self, order):
-        # That it is answered at all is the answer.
+        # The answer itself is the result.
         return {}
 
     async def order_closeAll(self, order):
-        # The scheduler closes its workers when it closes, and it closes once the answer has been sent.
+        # The scheduler closes its workers when it closes, after this answer is sent.
         return {}
 
     def by_name(self):
@@ -126,7 +126,7 @@ class Orders:
         try:
             while not leaving.done():
                 if time.monotonic() >= drain.until:
-                    # It stays closed to new work: it is ended, drained again, or resumed.
+                    # The worker stays closed to new work until it is ended, drained again, or resumed.
                     leaving.cancel()
                     await asyncio.wait({leaving})
                     return "deadline" if self.is_here(ws) else "unknown"
@@ -140,7 +140,7 @@ class Orders:
             del self.drains[ws.address]
 
     async def leave(self, ws):
-        """Data first and once more at the end, because tasks that run meanwhile leave their results here."""
+        """Moves data first and once more at the end, because tasks that run meanwhile leave their results here."""
         if not await self.move_data(ws, close=False):
             return "kept" if await self.resume(ws) else "unknown"
         while self.is_here(ws) and ws.processing:
@@ -158,8 +158,8 @@ class Orders:
         return ws.address in await self.scheduler.retire_workers([ws.address], close_workers=close, remove=close)
 
     async def push_unstarted(self, ws):
-        """A leaving worker starts nothing, and Dask's own stealing leaves a short queue where it is: it would wait there
-        until the deadline. The worker refuses to give away what it already runs."""
+        """Steals the leaving worker's queue. A leaving worker starts no task, and Dask's own stealing leaves a
+        short queue in place until the deadline. The worker refuses to give away running tasks."""
         try:
             stealing = self.scheduler.extensions["stealing"]
             while self.is_here(ws):
@@ -191,7 +191,7 @@ class Orders:
 
 
 class Drain:
-    """One worker's way out."""
+    """The drain of one worker."""
 
     until = 0.0
     task = None
@@ -200,7 +200,7 @@ class Drain:
 def env_plugin(env):
     """A worker plugin that sets variables; None unsets one."""
 
-    # Made here and not at the top, so that it is pickled by value: workers do not have this file.
+    # Defined inside the function so that it is pickled by value: workers do not have this file.
     class RopewalkEnv(WorkerPlugin):
         def __init__(self, values):
             self.values = values

@@ -1,8 +1,8 @@
-"""Joins a Dask scheduler to the agent of its instance: `dask scheduler --preload ropewalk_preload.py`.
+"""Connects a Dask scheduler with its instance's agent: `dask scheduler --preload ropewalk_preload.py`.
 
-It dials the unix socket named in ROPEWALK_SCHEDULER_SOCKET, says hello, sends the scheduler's state when it has changed,
-and carries out the agent's orders. JSON lines, one message a line; agent/dask/scheduler/messages.ts has their shapes. It must
-never end a scheduler that has once started well.
+It connects to the unix socket in ROPEWALK_SCHEDULER_SOCKET, sends a hello message, sends the scheduler's state when
+it has changed, and carries out the agent's orders. Messages are JSON lines; agent/dask/scheduler/messages.ts has
+their shapes. It must never end a scheduler that has once started well.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ DEBOUNCE_S = 0.25
 #: Worker states and memory change without a hook.
 LOOK_EVERY_S = 1.0
 HEARTBEAT_S = 30.0
-#: Looking at the scheduler may take one part in so many of its time.
+#: Reading the state may take at most this fraction (1/n) of the scheduler's time.
 LOOK_SHARE = 20
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-#: An agent that does not read is cut off, so that its messages do not fill the scheduler's memory.
+#: An agent that does not read is disconnected, so that its messages do not fill the scheduler's memory.
 MAX_UNREAD_BYTES = 32 * 1024 * 1024
 ACTIVE = frozenset({"waiting", "queued", "processing", "no-worker"})
 SHOWN = {"processing", "waiting", "queued", "memory", "erred", "no-worker"}
 
 
 async def dask_setup(scheduler):
-    # Dask would log an exception of ours and run on without us: a scheduler that the agent can neither see nor drain.
+    # Dask would log our exception and run on without us, as a scheduler that the agent can neither see nor drain.
     try:
         link = Link(scheduler, os.environ["ROPEWALK_SCHEDULER_SOCKET"])
         link.look()
@@ -110,7 +110,7 @@ class Link:
         task.add_done_callback(self.tasks.discard)
 
     async def stay_connected(self):
-        """Forever: the agent may be restarted, and the scheduler's work does not depend on it."""
+        """Retries forever: the agent may be restarted, and the scheduler's work does not depend on it."""
         pause = 0.1
         while True:
             try:
@@ -144,7 +144,7 @@ class Link:
             try:
                 state, essence = self.look()
             except Exception:
-                # Of no use to the cluster's owner if it ended the scheduler; the agent notices the silence.
+                # Ending the scheduler would not help the cluster's owner; the agent notices the silence.
                 if not is_troubled:
                     logger.exception("Ropewalk cannot read the scheduler's state.")
                 is_troubled = True
@@ -177,10 +177,10 @@ class Link:
         }
 
     def look(self):
-        """The state, and of it what is worth a message when it changes: memory always changes a little."""
+        """Returns the state, and the part whose changes are sent: memory always changes a little."""
         s = self.scheduler
         counts = dict.fromkeys(SHOWN, 0)
-        # Of prefixes the counts are cumulative; of groups they are what there is.
+        # Counts of prefixes are cumulative; those of groups are current.
         for group in s.task_groups.values():
             for name in SHOWN:
                 counts[name] += group.states.get(name, 0)
@@ -206,7 +206,7 @@ class Link:
         return shown, {**state, "usage": sums, "workers": workers}
 
     def adaptive_target(self):
-        """Dask's own estimate, once an interval, and at once when its measure has changed."""
+        """Dask's own estimate, once per interval, and at once when its parameters have changed."""
         measure, now = (self.orders.target_duration_s, self.orders.interval_s), time.monotonic()
         if self.judged is None or self.judged[0] != measure or now - self.judged[1] >= measure[1]:
             self.judged = (measure, now, int(self.scheduler.adaptive_target(measure[0])))
@@ -223,11 +223,11 @@ class Link:
         try:
             answer = {"ok": True, **await obeyed(order)}
         except Exception as error:
-            # The text of an error may hold what is in the order, and some orders are secret.
+            # The error text may contain the order's content, and some orders are secret.
             shown = "" if kind == "setEnv" else f": {error}"
             answer = {"ok": False, "error": f"{type(error).__name__}{shown}"[:1000]}
             logger.warning("Ropewalk's order %s failed: %s", kind, answer["error"])
-        # The answer belongs to who asked: after a reconnect its number is unknown.
+        # Answers only the requester: after a reconnect the order's number is unknown.
         if self.writer is writer:
             self.send({"kind": "answer", "id": number, **answer})
         if kind == "closeAll":
@@ -245,5 +245,5 @@ def describe_worker(ws):
 
 
 def is_real_client(client_id):
-    """Not Dask's own stand-in, and not the client that a task on a worker made to submit more."""
+    """Excludes Dask's placeholder client, and the client of a task on a worker that submits more."""
     return client_id != "fire-and-forget" and not client_id.startswith("Client-worker-")

@@ -1,12 +1,13 @@
-"""What a Dask scheduler computes, in numbers: tasks and seconds by the name of their function, types of exceptions, memory. Never keys,
+"""Counts a Dask scheduler's work: tasks and seconds by function name, types of exceptions, memory. Never keys,
 arguments, messages or code. ROPEWALK_USAGE names the kinds that the cluster's creator allows."""
 
 import os
 import re
 
-#: Of each kind; what comes later is counted under OTHER.
+#: Maximum names of each kind; further ones are counted under OTHER.
 MAX_NAMES = 500
-#: Sent, those with the most seconds or errors first: each report is kept in the history of the cluster's workflow.
+#: Names sent, those with the most seconds or errors first: each report is kept in the history of the cluster's
+#: workflow.
 MAX_SENT = 10
 MAX_NAME_CHARS = 80
 OTHER = "other"
@@ -19,7 +20,7 @@ class Usage:
         self.exceptions = {}
 
     def transition(self, scheduler, key, start, finish, details):
-        """Runs for every transition: nothing but sums."""
+        """Runs for every transition, so it only sums."""
         if start != "processing" or finish not in ("memory", "erred"):
             return
         ts = scheduler.tasks.get(key)
@@ -31,7 +32,7 @@ class Usage:
                 if name is not None:
                     group[name] += max(0.0, span["stop"] - span["start"])
         if "exceptions" in self.kinds and finish == "erred":
-            # The message can hold data; the type is code of a library, or the name of a class.
+            # The message may contain data; the type is a class name.
             kind = re.match(r"[A-Za-z_]\w*(?:\.\w+)*", details.get("exception_text") or "")
             entry(self.exceptions, kind.group() if kind else "unknown", {"count": 0})["count"] += 1
 

@@ -1,5 +1,5 @@
-// The head instance of a Dask cluster: its scheduler, what the scheduler says, and the drains that are carried out there. A
-// scheduler counts as started when it has said hello through its preload; without that the agent could neither see nor drain it.
+// The head instance of a Dask cluster: starts its scheduler, reports its state, and drains workers. A scheduler counts as
+// started after its preload's hello message; without it the agent could neither see nor drain it.
 
 import { untilAborted } from '../../async/aborted.ts';
 import { DaskFailure, orFail } from '../failure.ts';
@@ -18,7 +18,7 @@ import { createRelay } from '../../relay/relay.ts';
 import { watchPulse } from './liveness-check.ts';
 import { watchScheduler } from './reporter.ts';
 
-/** Its first start after an install may take seconds, on a busy machine many. */
+/** The first start after an install may take seconds, on a busy machine many. */
 const helloTimeoutMs = 60_000;
 
 export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> {
@@ -52,7 +52,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     preloadPath: await writePreload(work, input.user),
     httpPort: 0,
     usage: bundle.usage,
-    // A limit that the creator chose stays.
+    // The creator's own limit is kept.
     sharesMemory: bundle.shareMachine && bundle.workerOptions['memory_limit'] === undefined,
     jupyter: bundle.jupyterToken !== null,
     ...(schedulerClass === null ? {} : { schedulerClass }),
@@ -81,10 +81,10 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
   }
 }
 
-/** Imports of half a minute on a busy machine. */
+/** Imports take half a minute on a busy machine. */
 const jupyterTimeoutMs = 120_000;
 
-/** A cluster that was asked for with Jupyter does not start without it: the error says what is missing. */
+/** A cluster requested with Jupyter does not start without it: the error names the missing package. */
 async function startJupyter(
   { session, bundle: { jupyterToken: token } }: DaskLife,
   link: SchedulerLink,
@@ -97,7 +97,7 @@ async function startJupyter(
   throw new DaskFailure('ENVIRONMENT_FAILED', text);
 }
 
-/** People see the dashboard through the API. It listens on loopback, where no other machine can reach it. */
+/** Users open the dashboard through the API. It listens on loopback, where no other machine can reach it. */
 async function relayDashboard({ input, session }: DaskLife, port: number | null): Promise<void> {
   if (port === null) return;
   await createRelay({

@@ -1,6 +1,6 @@
 // The command line of an engine that runs one command in a container. Pure. Values of environment variables are never in an
-// argument, where every user of the machine could read them: the engine takes them from its own environment by their names,
-// or from a file those that it would use itself.
+// argument, where every user of the machine could read them: the engine copies them by name from its own environment, or reads
+// them from a file where they would affect the engine itself.
 import type { Command } from '../../processes/start-process.ts';
 import type { Engine } from './engine.ts';
 import { engineVariables } from './engine.ts';
@@ -9,32 +9,32 @@ export interface ContainerInput {
   kind: Engine['kind'];
   image: string;
   ignoreEntrypoint: boolean;
-  /** Of the container. */
+  /** The container's name. */
   name: string;
   instance: string;
   command: Command;
-  /** For the variables that the engine must not take for its own. */
+  /** For variables that would affect the engine itself. */
   envFile: string;
-  /** An NVIDIA GPU is there. */
+  /** The instance has an NVIDIA GPU. */
   hasGpu: boolean;
-  /** The engine has a program that is the first process of a container, passes signals on and reaps children. */
+  /** The engine has an init program that passes signals on and reaps children. */
   hasInit: boolean;
-  /** User and group of the command: of tasks, or of the agent. */
+  /** User and group of the command: those of tasks, or of the agent. */
   uid: number;
   gid: number;
-  /** The daemon is root, and the command is not: it must not become root. */
+  /** The daemon is root, and the command is not and must not become root. */
   isConfined: boolean;
 }
 
 export interface EngineCommand {
   args: string[];
-  /** Variables of the engine's own environment, beside those it needs to work. */
+  /** Variables of the engine's own environment, in addition to those it needs to work. */
   env: Record<string, string>;
   /** Content of `envFile`. */
   file: string;
 }
 
-/** Containers of an instance carry it with the instance's name. */
+/** The label of an instance's containers; its value is the instance's name. */
 export const instanceLabel = 'ropewalk.instance';
 
 /** Throws an Error for a variable that cannot be passed. */
@@ -45,11 +45,11 @@ export function engineCommand(input: ContainerInput): EngineCommand {
   const mounts = [...new Set([command.cwd, ...(command.mounts ?? [])])];
   const args = [
     ...['run', '--rm', '--pull=never', '--name', name, '--label', `${instanceLabel}=${instance}`],
-    // Tasks and Dask processes reach each other by the instance's address, and share memory as processes of a host do.
+    // Tasks and Dask processes use the instance's address and share memory like processes of the host.
     ...['--network', 'host', '--ipc', 'host'],
     // The agent reads the output itself; a second copy would fill the disk.
     ...['--log-driver', 'none'],
-    // Systems with SELinux would hide the mounted directories.
+    // SELinux would hide the mounted directories.
     ...['--security-opt', 'label=disable'],
     ...['--user', userOf(input)],
     ...(input.isConfined ? ['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'] : []),
@@ -66,11 +66,11 @@ export function engineCommand(input: ContainerInput): EngineCommand {
   return { args, env: Object.fromEntries(own), file: filed.map(lineOf).join('') };
 }
 
-/** docker's by the NVIDIA Container Toolkit, podman's by the device files that it writes (CDI). */
+/** docker uses the NVIDIA Container Toolkit, podman the device files that it writes (CDI). */
 const gpuOptions = { podman: ['--device', 'nvidia.com/gpu=all'], docker: ['--gpus', 'all'] };
 
 /**
- * Commands own their directory. podman maps root to the user that runs it; docker does not, and root's files in a task's directory could
+ * Commands own their directory. podman maps root to its own user; docker does not, and root's files in a task's directory could
  * not be removed.
  */
 const userOf = ({ kind, uid, gid }: ContainerInput): string => (kind === 'podman' ? '0:0' : `${uid}:${gid}`);

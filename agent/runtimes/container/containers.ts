@@ -1,6 +1,6 @@
-// The containers of an instance, found by their label. A container outlives its engine's client and the agent when they are killed,
-// because its parent is another process. A file in the instance's directory names the engine: without the file, the process that
-// terminates the instance calls no engine.
+// The containers of an instance, found by their label. A container outlives its engine's client and the agent when they are
+// killed, because its parent is another process. A file in the instance's directory names the engine; without it, the process
+// that terminates the instance calls no engine.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -17,16 +17,16 @@ const record = z.object({
   user: z.object({ uid: z.number(), gid: z.number() }).nullable(),
 });
 
-/** To be written before the first container starts. */
+/** Must be written before the first container starts. */
 export async function recordEngine(directory: string, instance: string, engine: Engine): Promise<void> {
   const { kind, environment, user } = engine;
-  // A proxy's address may hold a password, and local containers need none.
+  // A proxy's address may contain a password, and local containers need none.
   const local = Object.fromEntries(Object.entries(environment).filter(([name]) => !/_proxy$/i.test(name)));
   const text = JSON.stringify({ instance, kind, environment: local, user });
   await writeFile(join(directory, recordFile), text, { mode: 0o600 });
 }
 
-/** Removes every container of the instance, running or not; returns how many there were. Never rejects. */
+/** Removes every container of the instance, running or not; returns their number. Never rejects. */
 export async function removeContainers(engine: Engine, instance: string): Promise<number> {
   const filter = `label=${instanceLabel}=${instance}`;
   const listed = await runEngine(engine, ['ps', '--all', '--quiet', '--no-trunc', '--filter', filter], timeoutMs);
@@ -35,20 +35,20 @@ export async function removeContainers(engine: Engine, instance: string): Promis
   return ids.length;
 }
 
-/** By name or id. One that is gone is no failure. */
+/** By name or id. Ignores missing containers. */
 export async function removeNow(engine: Engine, containers: readonly string[]): Promise<void> {
-  // rm by itself would first wait for the container to end in order.
+  // rm alone would first wait for a graceful stop.
   await runEngine(engine, ['kill', ...containers], timeoutMs);
   await runEngine(engine, ['rm', '--force', ...containers], timeoutMs);
 }
 
-/** For an agent that finds what an earlier one left, or ends for good. Never rejects. */
+/** For an agent that finds an earlier agent's containers, or that ends for good. Never rejects. */
 export async function removeRecordedContainers(directory: string): Promise<number> {
   try {
     const { instance, ...engine } = record.parse(JSON.parse(await readFile(join(directory, recordFile), 'utf8')));
     return await removeContainers(engine, instance);
   } catch {
-    // There is no record: no container was started.
+    // No record exists, so no container was started.
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-// Looks for Python and Dask in an image: a cluster whose image has none ends with that reason before anything starts.
+// Finds Python and Dask in an image: a cluster whose image lacks them ends with that reason before anything starts.
 import { mkdir } from 'node:fs/promises';
 
 import { freshPath, handOver } from '../../processes/hand-over.ts';
@@ -10,14 +10,14 @@ const program = [
   'print("ropewalk-python", sys.executable, "%d.%d" % sys.version_info[:2], m.version("dask"), m.version("distributed"))',
 ].join('; ');
 
-/** Image names vary: python:3.12 has both, Debian's packages python3 alone. */
+/** Names vary by image: python:3.12 has both, Debian's packages only python3. */
 const script = `for python in python python3; do
   command -v $python >/dev/null 2>&1 && exec $python -c '${program}'
 done
 echo "there is no python on its PATH" >&2
 exit 1`;
 
-/** The path of Python in the image. Rejects with a reason for people. */
+/** The path of Python in the image. Rejects with a user-facing reason. */
 export async function findDask(runtime: Runtime, image: string, input: ContainerInput): Promise<string> {
   const { directory, log, stopping, user } = input;
   const cwd = freshPath(directory, 'image-check');

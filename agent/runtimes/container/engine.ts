@@ -1,6 +1,6 @@
-// The container engine of an instance: podman, else docker. Nothing of the agent's environment reaches it but the variables
-// by which an engine finds its configuration, its storage and the outside. Where the agent is root, podman runs as the user of tasks: root
-// of a container is then that user, and has no more rights on the machine than a task without a container.
+// The container engine of an instance: podman, else docker. It only gets those of the agent's variables by which an engine
+// finds its configuration, its storage and the network. Where the agent is root, podman runs as the user of tasks: root in a
+// container is then that user, with no more rights on the machine than a task without a container.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,13 +13,13 @@ import type { Variables } from '../runtime.ts';
 export interface Engine {
   kind: 'podman' | 'docker';
   environment: Record<string, string>;
-  /** Runs podman; null for the agent's own user, and for docker, whose daemon is root. */
+  /** podman's user; null for the agent's own user, and for docker, whose daemon is root. */
   user: Pick<TaskUser, 'uid' | 'gid'> | null;
 }
 
 export type EngineOutcome = { ok: true; stdout: string } | { ok: false; said: string };
 
-/** The variables of the agent that an engine gets. */
+/** The agent's variables that an engine gets. */
 export const engineVariables = [
   ...[...ordinary, 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF', 'CONTAINERS_REGISTRIES_CONF', 'CONTAINER_HOST'],
@@ -28,13 +28,13 @@ export const engineVariables = [
 ];
 
 export interface EnginePlace {
-  /** Of the instance. */
+  /** The instance's directory. */
   directory: string;
   environment: Variables;
   user: TaskUser | null;
 }
 
-/** The first engine that works; null when there is none. docker works only where its daemon answers. */
+/** The first working engine; null when there is none. docker works only when its daemon answers. */
 export async function findEngine({ directory, environment: own, user }: EnginePlace): Promise<Engine | null> {
   const environment = defined(pick(own, engineVariables));
   const podman = user === null ? environment : { ...environment, ...(await homeOf(user, directory)) };
@@ -50,21 +50,21 @@ export async function findEngine({ directory, environment: own, user }: EnginePl
   return null;
 }
 
-/** The user has not signed in, so that the system has made no directory for its sockets. */
+/** The user has no login session, so the system has not created a directory for its sockets. */
 async function homeOf(user: TaskUser, directory: string): Promise<Record<string, string>> {
   const run = join(directory, 'podman');
   await makeOwned(user, run);
   return { HOME: user.home, XDG_RUNTIME_DIR: run };
 }
 
-/** The first words of a command line. Without a session of the user there is no systemd that podman could ask for control groups. */
+/** The first words of a command line. Without a login session, podman has no systemd for control groups. */
 export const engineWords = ({ kind, user }: Pick<Engine, 'kind' | 'user'>): [string, ...string[]] =>
   user === null ? [kind] : [kind, '--cgroup-manager=cgroupfs'];
 
-/** A field that only a working engine knows. */
+/** A field that only a working engine returns. */
 const operatingSystem = { podman: '{{.Host.OS}}', docker: '{{.OSType}}' };
 
-/** Never rejects, unless `signal` is aborted: then with its reason. */
+/** Never rejects, except with the reason of an aborted `signal`. */
 export async function runEngine(
   engine: Engine,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// What the preparation of containers takes of an agent.
+// The agent's input for the preparation of containers.
 import type { Boot } from '../../lifecycle/boot.ts';
 import type { Log } from '../../logs/log.ts';
 import type { PrepareInput } from '../environment/prepare.ts';

@@ -1,4 +1,4 @@
-// Installs an engine on a machine that exists for this instance alone; refuses to change any other machine.
+// Installs an engine on a machine dedicated to this instance; refuses to change any other machine.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -7,10 +7,10 @@ import { findEngine, type Engine } from './engine.ts';
 
 const installTimeoutMs = 10 * 60_000;
 
-/** Rejects with a reason for people. */
+/** Rejects with a user-facing reason. */
 export async function installEngine(input: ContainerInput): Promise<Engine> {
   const { boot, environment, log, stopping } = input;
-  // A machine that the agent may power off is its own.
+  // A machine that the agent may power off is dedicated to it.
   if (boot.powerOff === null || process.getuid?.() !== 0) throw missing('');
   log.write('This instance has no container engine: podman is being installed.');
   const why = await install(environment, stopping.signal);

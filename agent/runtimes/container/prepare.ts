@@ -1,5 +1,5 @@
-// Prepares an instance to run commands in containers of one image: finds or installs the engine, pulls the image, and for Dask
-// looks for it in the image before anything starts.
+// Prepares an instance for running commands in containers of one image: finds or installs the engine, pulls the image, and for
+// Dask checks the image before anything starts.
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,14 +19,14 @@ const pullAttempts = 3;
 const pullAgainAfterMs = 2_000;
 const pullTimeoutMs = 30 * 60_000;
 
-/** Rejects with a reason for people, or with the reason for which the agent is stopped. */
+/** Rejects with a user-facing reason, or with the stop order's reason. */
 export async function prepareContainer(spec: ContainerSpec, input: ContainerInput): Promise<Runtime> {
   const { instance, directory, log, onStage, stopping, user } = input;
   const { signal } = stopping;
   onStage?.('tools');
   const engine = (await findEngine(input)) ?? (await installEngine(input));
   await recordEngine(directory, instance, engine);
-  // Those of an agent of this instance that was killed.
+  // Containers of a killed agent of this instance.
   await removeContainers(engine, instance);
   if (!(await runEngine(engine, ['image', 'inspect', spec.image], 60_000, signal)).ok) {
     onStage?.('download');
@@ -73,7 +73,7 @@ async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, inpu
   }
 }
 
-/** What a registry says of an image that it does not have, or not for us. */
+/** A registry's answers for an image that does not exist, or that we may not read. */
 const isFinal = /manifest unknown|not found|denied|unauthorized|authentication required|invalid reference|short-name/i;
 
 function notPulled(engine: Engine, image: string, said: string, missing: string | null): Error {
@@ -84,7 +84,7 @@ function notPulled(engine: Engine, image: string, said: string, missing: string 
   );
 }
 
-/** What the caller gives for the same registry counts: an instance without a login to it is no failure yet. */
+/** The caller's own login for the registry has priority: an instance without one has not failed yet. */
 async function ownLogin(
   image: string,
   { registryLogin, log }: ContainerInput,
@@ -98,14 +98,14 @@ async function ownLogin(
   }
 }
 
-/** podman's is a package of its own, and --init fails without it; docker brings one. Without it TERM ends fewer programs. */
+/** podman's init is a separate package, and --init fails without it; docker includes one. Without it TERM ends fewer programs. */
 async function hasInit({ kind }: Engine): Promise<boolean> {
   if (kind === 'docker') return true;
   const found = await Promise.all(inits.map(exists));
   return found.includes(true);
 }
 
-/** Where podman looks for it (containers.conf, init_path and helper_binaries_dir). */
+/** podman's search path (containers.conf, init_path and helper_binaries_dir). */
 const inits = [
   '/usr/libexec/podman/catatonit',
   '/usr/local/libexec/podman/catatonit',

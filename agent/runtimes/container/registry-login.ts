@@ -1,12 +1,12 @@
-// The login to a registry of the instance's own cloud, which its role or service account gives: for the pull of an image, and for it alone.
-// Tasks never see it.
+// The login to a registry of the instance's own cloud, from its role or service account: only for pulling an image. Tasks never
+// see it.
 
-/** As `auths` of Docker's config.json has them: by the registry's host; `auth` is base64 of `user:password`. */
+/** The form of `auths` in Docker's config.json: by the registry's host; `auth` is base64 of `user:password`. */
 export type RegistryLogins = Record<string, { auth: string }>;
 
 /**
- * The login for the registry of an image; null where the registry is none of this cloud's. Rejects with what is missing, in words that follow
- * "No login to the registry: ".
+ * The login for an image's registry; null for a registry outside this cloud. Rejects with the problem, worded to follow "No
+ * login to the registry: ".
  */
 export type RegistryLogin = (image: string) => Promise<RegistryLogins | null>;
 
@@ -14,7 +14,7 @@ export const loginAs = (host: string, user: string, password: string): RegistryL
   [host]: { auth: Buffer.from(`${user}:${password}`).toString('base64') },
 });
 
-/** The host of an image's name; empty for an image of Docker Hub without one. */
+/** The host in an image's name; empty for Docker Hub images without one. */
 export const hostOf = (image: string): string => {
   const [first = '', ...rest] = image.split('/');
   return rest.length > 0 && /[.:]/.test(first) ? first : '';

@@ -1,5 +1,5 @@
-// The runtime `container`: each command runs in a container of its own, with its directory at the same path, the host's network,
-// and the exit code, the signals and the output of a process of the host.
+// The runtime `container`: each command runs in its own container, with its directory at the same path, the host's network, and
+// the exit code, signals and output of a host process.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ export interface ContainerPlace {
   engine: Engine;
   spec: ContainerSpec;
   instance: string;
-  /** Of tasks; null for the agent's own user. */
+  /** The user of tasks; null for the agent's own user. */
   user: TaskUser | null;
   hasGpu: boolean;
   hasInit: boolean;
-  /** In the image. */
+  /** Path in the image. */
   python: string;
 }
 
@@ -38,7 +38,7 @@ async function startContainer(place: ContainerPlace, command: Command, options: 
   const name = `ropewalk-${instance}-${randomBytes(6).toString('hex')}`;
   const envFile = join(options.pipeDirectory, `${name}.env`);
   const isConfined = user !== null && engine.user === null;
-  // The image's own is root's, which such a command is not.
+  // The image's HOME belongs to root, which a confined command is not.
   const inside = isConfined ? { ...command, env: { HOME: command.cwd, ...command.env } } : command;
   const { args, env, file } = engineCommand({
     ...{
@@ -64,7 +64,7 @@ async function startContainer(place: ContainerPlace, command: Command, options: 
     const running = await startProcess(inEngine, options);
     const ended = running.ended.then(async (exit) => {
       await rm(envFile, { force: true });
-      // --rm is carried out by the client, or by the monitor once the client has ended. Neither is certain after a signal.
+      // The client carries out --rm, or the monitor after the client has ended. Neither is certain after a signal.
       if (isEnding || exit.signal !== null) await removeNow(engine, [name]);
       return exit;
     });

@@ -1,8 +1,8 @@
-// Makes a directory that exists whole or not at all, whatever happens meanwhile to its builder. What is made is made
-// beside its place and renamed into it, complete: a crash at any instant leaves nothing under the final name.
+// Creates a directory atomically, whatever happens to its builder. It is built beside its place and renamed into it when
+// complete: a crash at any instant leaves nothing under the final name.
 //
-// The lock only saves work. Were it broken at a bad moment, two would build, one rename would win, and the other's copy be
-// dropped. That is why environments are relocatable instead of built in their place, where a broken lock would do damage.
+// The lock only saves work. If it broke at a bad moment, two would build, one rename would win, and the other copy would be
+// dropped. That is why environments are relocatable instead of built in place, where a broken lock would do damage.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -15,18 +15,18 @@ import { isBuilding, thisBuilder } from './builder.ts';
 export interface BuildOnce {
   cacheDir: string;
   target: string;
-  /** True when the target can be used. A target that cannot is replaced. */
+  /** True when the target can be used. An unusable target is replaced. */
   isComplete: (directory: string) => Promise<boolean>;
   /** Fills the directory, which exists and is empty. */
   build: (directory: string) => Promise<void>;
-  /** Owns the directory from before it is filled; null for this process's own user. */
+  /** Owner of the directory before it is filled; null for this process's own user. */
   user: TaskUser | null;
-  /** Another one builds it already. */
+  /** Called when another process already builds it. */
   onWait?: () => void;
   signal: AbortSignal | undefined;
 }
 
-/** 'built' by this call, or 'found': made before, or by another builder meanwhile. */
+/** 'built' by this call, or 'found': it existed, or another builder finished first. */
 export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> {
   const { cacheDir, target, isComplete, build, user } = request;
   if (await isComplete(target)) return 'found';
@@ -52,13 +52,13 @@ export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> 
   }
 }
 
-/** Long enough for any build that is still alive; then both build. */
+/** Longer than any live build takes; then both build. */
 const maxWaitMs = 10 * 60_000;
 const checkEveryMs = 100;
-/** What a builder on another machine left is given up after this long without a change. */
+/** The work of a builder on another machine is discarded after this long without a change. */
 const maxAgeElsewhereMs = 60 * 60_000;
 
-/** True when the lock is ours, false when the target is there or waiting for it took too long. */
+/** True when the lock is ours, false when the target exists or waiting for it took too long. */
 async function lockOrWait(lock: string, { target, isComplete, onWait, signal }: BuildOnce): Promise<boolean> {
   const deadlineMs = performance.now() + maxWaitMs;
   let hasSaidSo = false;
@@ -98,7 +98,7 @@ async function isAtWork(builder: string, path: string): Promise<boolean> {
   return Date.now() - changedMs < maxAgeElsewhereMs;
 }
 
-/** Removes what dead builders left. */
+/** Removes the work of dead builders. */
 async function sweep(workshop: string, user: TaskUser | null): Promise<void> {
   for (const name of await readdir(workshop)) {
     const path = join(workshop, name);
@@ -108,7 +108,7 @@ async function sweep(workshop: string, user: TaskUser | null): Promise<void> {
   }
 }
 
-/** Another's complete directory is as good as ours; one that cannot be used makes room. */
+/** Another builder's complete directory is equivalent; an unusable one is replaced. */
 async function publish(
   directory: string,
   { cacheDir, target, isComplete, user }: BuildOnce,
@@ -126,8 +126,8 @@ async function publish(
 }
 
 /**
- * Renamed first: programs that a dead builder left running lose their way to it, and no reader takes half of it for the
- * whole. What cannot be removed now, the next build removes.
+ * Renamed first: a dead builder's surviving programs lose their path to it, and no reader takes a partial directory for a
+ * complete one. The next build removes the rest.
  */
 async function discard(workshop: string, path: string, user: TaskUser | null): Promise<void> {
   const removed = join(workshop, `removed.${randomName()}`);

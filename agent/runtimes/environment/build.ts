@@ -1,5 +1,6 @@
-// Fills the directory of a new Python environment: a virtual environment and the packages. Nothing of the packages runs before the environment does, except the build of a source distribution, which uv isolates
-// from the agent's credentials by its environment variables.
+// Fills the directory of a new Python environment: a virtual environment and the packages. No code of the packages runs before
+// the environment does, except the build of a source distribution, which uv isolates from the agent's credentials by its
+// environment variables.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -20,9 +21,9 @@ import { ensureUv } from './uv.ts';
 export interface Recipe {
   tools: Tools;
   python: Python;
-  /** In normal form. */
+  /** Normalized requirements. */
   requirements: readonly string[];
-  /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
+  /** The requirements are a whole environment: their versions win over the packages' own requirements. */
   pinned: boolean;
   packageFiles: readonly PackageFile[];
   indexes: readonly PackageIndex[];
@@ -30,14 +31,14 @@ export interface Recipe {
   lock: readonly string[];
   fetchPackageFile: FetchPackageFile;
   /**
-   * An environment with the requirements alone, or null for none. A user's own packages change often and the others seldom: what
-   * takes time is then done once. Resolves to its directory.
+   * An environment with the requirements alone, or null for none. A user's own packages change often, the others rarely: the
+   * slow part is then done once. Resolves to its directory.
    */
   base: (() => Promise<string>) | null;
   enter: (name: StageName) => void;
 }
 
-/** Resolves to the file's bytes, which have the SHA-256 that was asked for. */
+/** Resolves to the file's bytes, verified by its SHA-256. */
 export type FetchPackageFile = (file: PackageFile) => Promise<Uint8Array>;
 
 export const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
@@ -55,12 +56,12 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
   enter('install');
   await startFrom(base, recipe, { uv, directory });
   await install(recipe, { uv, directory, downloads, wheels });
-  // A base has them already, and its files are linked.
+  // A base already has them, and its files are linked.
   if (base === null) await addPathFiles(recipe, directory);
   await removeAll(tools, downloads);
   enter('compile');
-  // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
-  // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
+  // A separate step instead of uv's --compile-bytecode, so that it is a timed stage; as fast. The exit code is ignored, because
+  // files that do not compile are never imported (packages ship templates and old syntax).
   const compile = ['-I', '-m', 'compileall', '-q', '-j', '0', join(directory, 'lib')];
   await runTool(tools, pythonIn(directory), compile, {
     timeoutMs: 10 * 60_000,
@@ -80,7 +81,10 @@ async function startFrom(
   if (!made.ok) throw installError(made.failure, requirements);
 }
 
-/** Files are linked, not copied: installers replace files, and never write into one. The marker is each environment's own. */
+/**
+ * Files are linked, not copied: installers replace files, and never write into one. The marker is excluded, because each
+ * environment has its own.
+ */
 const linkTree = `import os, shutil, sys
 base, directory = sys.argv[1:]
 ignore = lambda place, names: {"${markerFile}"} if place == base else set()
@@ -114,11 +118,12 @@ async function install(
     ...wheels.map(({ name, path }) => `${packageOf(name)} @ ${pathToFileURL(path).href}`),
   ];
   if (wanted.length === 0) return;
-  // By stdin or a private file: a requirement may hold a URL with a password, and every user of a machine can read argv.
+  // Passed by stdin or a private file: a requirement may contain a URL with a password, and every user of a machine can read
+  // argv.
   const input = `${wanted.join('\n')}\n`;
   const args = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
   const [overrides, constraints] = [`${downloads}-overrides.txt`, `${downloads}-constraints.txt`];
-  // A user's environment may hold versions that its packages do not allow together, and it works for the user.
+  // A user's environment may contain versions that its packages do not allow together, and still work for the user.
   if (pinned) await writeNew(tools, overrides, input);
   if (lock.length > 0) await writeNew(tools, constraints, `${lock.join('\n')}\n`);
   const files = [
@@ -144,7 +149,7 @@ function packagesIn(directory: string, { version }: Python): string {
   return join(directory, 'lib', `python${major}.${minor}`, 'site-packages');
 }
 
-/** A wheel's name begins with that of its package (the binary distribution format of packaging.python.org). */
+/** A wheel's name begins with its package's (the binary distribution format of packaging.python.org). */
 const packageOf = (wheel: string): string => wheel.slice(0, wheel.indexOf('-')).replaceAll('_', '-').toLowerCase();
 
 function installError(failure: ToolFailure, requirements: readonly string[]): EnvironmentError {

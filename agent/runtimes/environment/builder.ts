@@ -1,17 +1,17 @@
-// The builder of a directory, named by pid, start time and host: the name can be checked when the builder is dead.
+// The builder of a directory, named by pid, start time and host, so that others can check whether it is dead.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 import { startTimeOf } from '../../processes/start-time.ts';
 
-/** This process, in a form that is part of a file name. */
+/** This process, in a form for file names. */
 export const thisBuilder = (): string => builderName(process.pid, startTimeOf(process.pid));
 
-/** For what a builder makes for a while: build-once.ts removes it when the builder is dead. */
+/** A temporary name of this builder: build-once.ts removes it when the builder is dead. */
 export const ownName = (name: string): string => `${name}.${thisBuilder()}.${randomBytes(6).toString('hex')}`;
 
-/** False once that very process is gone; null where that is unknown: it ran on another machine. */
+/** False when that very process has ended; null when it ran on another machine, where this is unknown. */
 export function isBuilding(builder: string): boolean | null {
   const [, pid, host] = /^(\d+)-[0-9a-f]{8}-([0-9a-f]{8})$/.exec(builder) ?? [];
   if (pid === undefined) return false;
@@ -24,7 +24,7 @@ const builderName = (pid: number, startTime: string): string => `${pid}-${short(
 
 const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
-/** Dead, and only waiting for its parent to notice. */
+/** A dead process that its parent has not reaped. */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   try {

@@ -1,5 +1,5 @@
-// Removes Python environments that were not used for a month. Never one that is in use: see in-use.ts for how a user and a
-// remover find out about each other. Several may clean at the same time.
+// Removes Python environments that were not used for a month, never one in use; in-use.ts describes the protocol between users
+// and removers. Several processes may clean at the same time.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { removeDirectory } from '../../processes/hand-over.ts';
 import type { TaskUser } from '../../processes/task-user.ts';
 import { isInUse, markRemoving, stampedMs } from './in-use.ts';
 
-/** Made anew in less than a minute, each takes some hundred megabytes. */
+/** An environment is rebuilt in less than a minute and takes some hundred megabytes. */
 const keptMs = 30 * 86_400_000;
 const cleanEveryMs = 86_400_000;
 
-/** At most once a day per cache. Resolves to the names of those it removed. */
+/** Runs at most once a day per cache. Resolves to the names of the removed ones. */
 export async function cleanEnvironments(
   cacheDir: string,
   { nowMs = Date.now(), user = null }: { nowMs?: number; user?: TaskUser | null } = {},
@@ -40,19 +40,19 @@ async function removeUnused(
   const isOld = async (): Promise<boolean> => nowMs - (await stampedMs(directory)) > keptMs;
   if (!(await isOld())) return false;
   const unmark = await markRemoving(cacheDir, hash);
-  // Where builds leave what is to be removed: if we are killed now, the next build finishes it.
+  // The builds' directory for removals: if this process is killed now, the next build finishes the removal.
   const away = join(cacheDir, 'building', `removed.${randomBytes(6).toString('hex')}`);
   try {
     if ((await isInUse(cacheDir, hash)) || !(await isOld())) return false;
     await mkdir(join(cacheDir, 'building'), { recursive: true });
     await rename(directory, away);
   } catch {
-    // Another one has removed it already.
+    // Another process has already removed it.
     return false;
   } finally {
     await unmark();
   }
-  // What is still written there is removed by the next build.
+  // The next build removes files that are still being written there.
   await removeDirectory(away, user).catch(() => undefined);
   return true;
 }

@@ -1,13 +1,13 @@
-// What an environment is made of, and the name that it has by it: the same content on the same interpreter is the same directory.
+// The content of an environment, and the name derived from it: the same content on the same interpreter is the same directory.
 import { createHash } from 'node:crypto';
 
 import { type EnvironmentContent, lockFor } from './default-lock.ts';
 import type { Python } from './python.ts';
 
-/** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
+/** Incremented when the layout or build of environments changes; older ones are then not used again. */
 export const formatNumber = 4;
 
-/** Name of the environment that has this content, with this interpreter. */
+/** The name of the environment with this content and interpreter. */
 export function environmentHash(content: EnvironmentContent, python: Python): string {
   const { requirements, pinned, packageFiles, indexes } = content;
   const lock = lockFor(content);

@@ -1,5 +1,5 @@
-// Writes default-lock.json: every package of the default environment, what the named ones bring included, with its version on each
-// Python and the hashes of its files. `node agent/runtimes/environment/default-lock-write.ts PATH-OF-UV`, after a change of
+// Writes default-lock.json: every package of the default environment, including dependencies, with its version on each Python
+// and the hashes of its files. Run `node agent/runtimes/environment/default-lock-write.ts PATH-OF-UV` after a change of
 // default-requirements.ts.
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

@@ -1,20 +1,20 @@
-// The default environment is the same on each instance and on each day: its packages, with what they bring, have versions and
-// hashes. What users ask for is resolved when it is installed.
+// The default environment is the same on each instance and on each day: its packages and their dependencies have versions and
+// hashes. Users' own requirements are resolved at install time.
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import packages from './default-lock.json' with { type: 'json' };
 import { defaultRequirements } from './default-requirements.ts';
 import { normaliseRequirements } from './requirements.ts';
 
 export interface EnvironmentContent {
-  /** In normal form. */
+  /** Normalized requirements. */
   requirements: readonly string[];
   pinned: boolean;
   packageFiles: readonly PackageFile[];
-  /** Their addresses decide on the content; credentials do not. */
+  /** Only their addresses determine the content; credentials do not. */
   indexes: readonly Pick<PackageIndex, 'url' | 'default'>[];
 }
 
-/** Constraints in the form of pip, one a line: uv installs no other version, and no file with another hash. */
+/** Constraints in pip's format, one per line: uv installs no other version, and no file with another hash. */
 export const defaultLock: readonly string[] = Object.entries(packages).map(
   ([requirement, hashes]) => `${requirement} ${hashes.map((hash) => `--hash=sha256:${hash}`).join(' ')}`,
 );

@@ -1,6 +1,6 @@
-// Python environments, made once per content and kept: the same requirements on the same interpreter are the same
-// directory, named by their hash. An environment that is there is complete, and is never changed again. Modules that a user has
-// beside a script change with every run: they have a directory of their own, and the environment stays as it is.
+// Python environments, built once per content and kept: the same requirements on the same interpreter are the same directory,
+// named by their hash. An existing environment is complete and never changes. Modules beside a user's script change with every
+// run: they have their own directory, and the environment stays unchanged.
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
@@ -16,7 +16,7 @@ import { toolEnvironment, type Tools } from './run-tool.ts';
 /** Rejects with an EnvironmentError, or with the signal's reason. */
 export async function ensureEnvironment(request: EnvironmentRequest): Promise<Environment> {
   const cacheDir = resolve(request.cacheDir);
-  // A user who may write here may run code as this user.
+  // Write access here allows running code as this user.
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const { user = null, packageFiles = [], onStage } = request;
   if (user !== null) await prepareFor(user, cacheDir);
@@ -48,7 +48,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   };
 }
 
-/** The cache is root's; the user passes through, and owns what its programs write by themselves. */
+/** The cache belongs to root; the user can traverse it, and owns the directories that its programs write. */
 async function prepareFor(user: TaskUser, cacheDir: string): Promise<void> {
   await letPass(user, [cacheDir, ...['building', 'environments', 'tools'].map((name) => join(cacheDir, name))]);
   for (const name of ['uv', 'pythons']) await makeOwned(user, join(cacheDir, name));

@@ -1,15 +1,15 @@
-// Why a Python environment was not built, in words that say to the user what to change. Child processes' own words
-// are quoted, shortened; nothing of their environment is.
+// Why a Python environment was not built, worded so that the user knows what to change. Quotes child processes' output,
+// shortened, and nothing of their environment.
 
 /**
- * PYTHON: the interpreter is missing or too old. REQUIREMENT: what was asked for cannot be installed. TOOLS: uv is
- * unavailable. INSTALL: neither's fault (network, disk), so that trying again may help.
+ * PYTHON: the interpreter is missing or too old. REQUIREMENT: a requirement cannot be installed. TOOLS: uv is unavailable.
+ * INSTALL: the network or the disk failed, so a retry may help.
  */
 export type EnvironmentProblem = 'PYTHON' | 'REQUIREMENT' | 'TOOLS' | 'INSTALL';
 
 export class EnvironmentError extends Error {
   readonly code: EnvironmentProblem;
-  /** The requirements at fault, as they were given; empty when that is not known. */
+  /** The failing requirements, as given; empty when unknown. */
   readonly requirements: readonly string[];
 
   constructor(code: EnvironmentProblem, message: string, details: { requirements?: string[]; cause?: unknown } = {}) {

@@ -1,5 +1,5 @@
-// Files in a directory that is being built. Where builds have a user of their own, that user writes and removes them: a build runs code of
-// packages, which may put links where root would follow them.
+// Files in a directory that is being built. Where builds have their own user, that user writes and removes them: a build runs
+// code of packages, which may put links where root would follow them.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,13 +7,13 @@ import { emptyAs } from '../../processes/hand-over.ts';
 import { EnvironmentError } from './errors.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
-/** Makes a private file. Rejects when it exists. */
+/** Creates a private file. Rejects when it exists. */
 export async function writeNew(tools: Tools, path: string, content: string | Uint8Array): Promise<void> {
   if (tools.user === null) return writeFile(path, content, { mode: 0o600, flag: 'wx' });
   await step(tools, ['sh', '-c', 'umask 077; set -C; cat > "$1"', 'sh', path], content);
 }
 
-/** Makes a file that every user may read, or replaces it. */
+/** Creates or replaces a file that every user may read. */
 export async function writePublic(tools: Tools, path: string, content: string): Promise<void> {
   if (tools.user === null) return writeFile(path, content);
   await step(tools, ['sh', '-c', 'umask 022; rm -f -- "$1"; cat > "$1"', 'sh', path], content);
@@ -29,7 +29,7 @@ export async function removeAll(tools: Tools, path: string): Promise<void> {
   else await step(tools, ['rm', '-rf', '--', path]);
 }
 
-/** The directory stays. */
+/** Keeps the directory itself. */
 export async function emptyDirectory(tools: Tools, directory: string): Promise<void> {
   if (tools.user !== null) return emptyAs(tools.user, directory);
   for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// Package indexes with credentials, as lines of a requirements file that uv reads from its standard input: there, other users of the
-// instance cannot read them, and the builds of source distributions, which uv starts, do not inherit them.
+// Package indexes with credentials, as lines of a requirements file that uv reads from its standard input: other users of the
+// instance cannot read them there, and uv's source builds do not inherit them.
 import type { PackageIndex } from '../../../schema/software.ts';
 import type { Tools } from './run-tool.ts';
 
@@ -17,7 +17,7 @@ const ofIndexes = new Set(['PIP_INDEX_URL', 'UV_DEFAULT_INDEX', 'UV_INDEX_URL'])
 
 function withCredentials({ url, username, password }: PackageIndex): string {
   const address = new URL(url);
-  // The setters leave some characters as they are, which uv would read as parts of the URL.
+  // The setters leave some characters unescaped, which uv would parse as parts of the URL.
   address.username = encodeURIComponent(username);
   address.password = encodeURIComponent(password);
   return address.href;

@@ -1,4 +1,4 @@
-// The interpreter of an environment: the instance's own, one of another version that is at the caller's path or on the PATH, or one
+// The interpreter of an environment: the instance's own, one of another version at the caller's path or on the PATH, or one
 // that uv downloads.
 import { join } from 'node:path';
 
@@ -8,15 +8,15 @@ import { runTool, type Tools } from './run-tool.ts';
 import { ensureUv } from './uv.ts';
 
 export interface Wanted {
-  /** E.g. "3.12"; null takes the Python at `usualPath`, whatever its version is. */
+  /** E.g. "3.12"; null selects the Python at `usualPath`, whatever its version. */
   version: string | null;
-  /** Where the caller's own machine has it; null when that is not known. */
+  /** Its path on the caller's machine; null when unknown. */
   callersPath: string | null;
   /** The instance's own: a path, or a name on the PATH. */
   usualPath: string;
 }
 
-/** Rejects with an EnvironmentError that names the version that the instance has. */
+/** Rejects with an EnvironmentError that names the instance's version. */
 export async function findInterpreter(tools: Tools, { version, callersPath, usualPath }: Wanted): Promise<Python> {
   if (version === null) return inspectPython(tools, usualPath);
   const usual = await inspectIfThere(tools, usualPath);
@@ -28,7 +28,7 @@ export async function findInterpreter(tools: Tools, { version, callersPath, usua
   return downloadPython(tools, usual, version);
 }
 
-/** Kept beside the environments: each of them links to its interpreter. */
+/** Stored beside the environments, each of which links to its interpreter. */
 async function downloadPython(tools: Tools, usual: Python | null, version: string): Promise<Python> {
   if (usual === null) throw unobtainable(version, 'there is no Python that could run the installer', null);
   const uv = await ensureUv(tools, usual.executable);
@@ -38,7 +38,7 @@ async function downloadPython(tools: Tools, usual: Python | null, version: strin
     UV_PYTHON_INSTALL_DIR: join(tools.cacheDir, 'pythons'),
   };
   const asked = { ...tools, environment };
-  // Not --quiet, which keeps the reason of a failure back too.
+  // Without --quiet, which would also hide the reason of a failure.
   const installed = await runTool(asked, uv, ['python', 'install', '--no-progress', '--no-bin', version], {
     timeoutMs: 10 * 60_000,
   });

@@ -1,6 +1,6 @@
-// The hint for a program that misses a package which its user's client left out: the ModuleNotFoundError says so itself, in a
-// task's output, in a worker's log and in the exception that a Dask client gets. What was left out differs between users of one
-// environment, so it lies in a file of the instance that a variable names.
+// The hint for a program that misses a package which its user's client excluded: the ModuleNotFoundError itself contains it, in
+// a task's output, in a worker's log and in a Dask client's exception. Excluded packages differ between users of one
+// environment, so the list is in a file of the instance that a variable names.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import type { LeftOut } from '../../../schema/software.ts';
 
 export const leftOutVariable = 'ROPEWALK_LEFT_OUT';
 
-/** Path of the file; null when nothing was left out. */
+/** Path of the file; null when nothing was excluded. */
 export async function writeLeftOut(directory: string, leftOut: readonly LeftOut[]): Promise<string | null> {
   if (leftOut.length === 0) return null;
   const byImport = Object.fromEntries(
@@ -22,7 +22,7 @@ export async function writeLeftOut(directory: string, leftOut: readonly LeftOut[
   return path;
 }
 
-/** Files of the directory of an environment's packages. */
+/** Files in an environment's package directory. */
 export const leftOutFiles: Readonly<Record<string, string>> = {
   'ropewalk-left-out.pth': `import os; "${leftOutVariable}" in os.environ and __import__("_ropewalk_left_out")\n`,
   '_ropewalk_left_out.py': `"""Says of a package that cannot be imported that package sync left it out, and why."""

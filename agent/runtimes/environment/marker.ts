@@ -1,4 +1,4 @@
-// The marker of a directory that is complete: it describes to readers what is in it.
+// The marker of a complete directory; it describes the content.
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { writeNew } from './files.ts';
 import { markerFile } from './in-use.ts';
 import type { Tools } from './run-tool.ts';
 
-/** The last thing that is written, before the rename. */
+/** Written last, before the rename. */
 export async function writeMarker(tools: Tools, directory: string, content: object): Promise<void> {
   const text = `${JSON.stringify(content, null, 2)}\n`;
-  // Of a user on a machine of its own, which does not outlive a crash of the system.
+  // Not synced: a user's own cache is on a machine that does not outlive a system crash.
   if (tools.user !== null) return writeNew(tools, join(directory, markerFile), text);
   const file = await open(join(directory, markerFile), 'wx');
   try {

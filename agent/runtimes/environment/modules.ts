@@ -1,5 +1,6 @@
-// Modules that a user has beside a script, as zip files: unpacked and compiled once per content, in a directory beside the
-// environments. A command finds it by a variable, so that a changed module is nothing to an environment of hundreds of packages.
+// Modules beside a user's script, sent as zip files: unpacked and compiled once per content, in a directory beside the
+// environments. A variable names it for the command, so that a changed module does not change an environment of hundreds of
+// packages.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -18,7 +19,7 @@ export interface ModulesRequest {
   tools: Tools;
   archives: readonly PackageFile[];
   python: Python;
-  /** Runs what unpacks and compiles them. */
+  /** The Python that unpacks and compiles them. */
   pythonPath: string;
   fetchPackageFile: FetchPackageFile;
   onStage: OnStage;
@@ -35,7 +36,7 @@ export async function ensureModules(
   const hash = modulesHash(archives, python);
   const target = join(cacheDir, 'environments', hash);
   const clock = stageClock(onStage);
-  // Before it is looked for: what is found must stay.
+  // Before the lookup, so that a found directory stays.
   await use(cacheDir, hash, signal);
   const outcome = await buildOnce({
     ...{ cacheDir, target, user, signal },
@@ -51,7 +52,7 @@ export async function ensureModules(
   return { directory: modulesIn(target), stages: clock.end(), reused: outcome === 'found' };
 }
 
-/** Counts up when modules are laid out otherwise than before. */
+/** Incremented when the layout of modules changes. */
 const formatNumber = 1;
 
 function modulesHash(archives: readonly PackageFile[], { version, platform }: Python): string {
@@ -69,7 +70,7 @@ async function unpack({ tools, archives, pythonPath, fetchPackageFile }: Modules
   for (const file of archives) {
     const path = join(downloads, file.name);
     await writeNew(tools, path, await fetchPackageFile(file));
-    // Python's own: it leaves out absolute paths and `..`.
+    // Python's own zipfile, which ignores absolute paths and `..`.
     const unpacked = await runTool(
       tools,
       pythonPath,
@@ -85,6 +86,6 @@ async function unpack({ tools, archives, pythonPath, fetchPackageFile }: Modules
     }
   }
   await removeAll(tools, downloads);
-  // A file that does not compile is none that is imported, so that the exit code says nothing.
+  // The exit code is ignored, because files that do not compile are never imported.
   await runTool(tools, pythonPath, ['-I', '-m', 'compileall', '-q', modulesIn(directory)], { timeoutMs: 5 * 60_000 });
 }

@@ -1,4 +1,4 @@
-// An environment's packages: a directory named by the hash of what is in it and of the interpreter.
+// An environment's packages: a directory named by the hash of its content and interpreter.
 import { join } from 'node:path';
 
 import { buildEnvironment, noPackageFiles, pythonIn } from './build.ts';
@@ -36,7 +36,7 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
   const hash = environmentHash(content, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
-  // Before it is looked for: what is found must stay.
+  // Before the lookup, so that a found directory stays.
   await use(cacheDir, hash, request.signal);
   const uploads: Upload[] = [];
   let downloaded: Environment['downloaded'] = null;
@@ -57,7 +57,7 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
     isComplete: (found) => isComplete(found, hash),
     build: async (into) => {
       const build = (enter: OnStage): Promise<void> => buildEnvironment({ ...recipe, enter }, into);
-      // A user's own package files change often: what is below them is shared.
+      // A user's own package files change often; the environment below them is shared.
       if (shared === null || packageFiles.length > 0) await build(clock.enter);
       else {
         const obtained = await obtainEnvironment({
@@ -80,7 +80,7 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
   return { ...made, downloaded, uploads, python };
 }
 
-/** The interpreter is a link to the machine's own: where that has been removed, the environment is of no use. */
+/** The interpreter is a link to the machine's own; when that has been removed, the environment is unusable. */
 async function isComplete(directory: string, hash: string): Promise<boolean> {
   return (await isMarked(directory, hash)) && (await isExecutable(pythonIn(directory)));
 }

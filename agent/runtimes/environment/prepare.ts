@@ -1,4 +1,4 @@
-// Makes the Python environment of an instance, or finds it, and removes environments that have not been used for long.
+// Builds or finds the Python environment of an instance, and removes environments that have not been used for long.
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,15 +25,15 @@ export interface PrepareInput extends Pick<
   onStage?: OnStage;
   fetchPackageFile: FetchPackageFile;
   shared: SharedBuilds;
-  /** An image must have Dask in it. */
+  /** An image must contain Dask. */
   needsDask?: boolean;
 }
 
-/** The control plane gives an instance up when its environment fails: failures that may pass are retried here first. */
+/** The control plane replaces an instance whose environment fails, so temporary failures are retried here first. */
 const attempts = 3;
 const retryAfterMs = 2_000;
 
-/** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
+/** Rejects with an EnvironmentError, or with the stop order's reason. */
 export async function prepareEnvironment(
   { requirements, pinned, python, interpreter, packageFiles, indexes, leftOut }: EnvironmentSpec,
   input: PrepareInput,

@@ -1,14 +1,15 @@
-// What an interpreter is, asked of itself. Packages differ by exactly this, so that it is part of an environment's name.
+// An interpreter's properties, queried from itself. Packages depend on exactly these, so they are part of an environment's
+// name.
 import { EnvironmentError } from './errors.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
 export interface Python {
-  /** The interpreter itself, where a launcher or a version manager was named. */
+  /** The interpreter itself, where a launcher or a version manager was given. */
   executable: string;
   version: string;
   /** Implementation, platform and binary interface: `cpython linux-x86_64 cpython-311-x86_64-linux-gnu`. */
   platform: string;
-  /** The C library that compiled packages need, e.g. `glibc 2.36`; `-` where that is unknown. */
+  /** The C library of compiled packages, e.g. `glibc 2.36`; `-` where unknown. */
   libc: string;
 }
 
@@ -27,7 +28,7 @@ export async function inspectPython(tools: Tools, pythonPath: string): Promise<P
   return { executable, version, platform, libc };
 }
 
-/** It runs on every Python there is, so that an old one can say how old it is. */
+/** Runs on every Python version, so that an old one can report its version. */
 const question = [
   'import sys, sysconfig',
   'print(".".join(str(part) for part in sys.version_info[:3]))',

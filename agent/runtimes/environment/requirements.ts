@@ -1,12 +1,12 @@
-// Requirements as people write them (PEP 508), checked and put in order, so that the same requirements have one name however they
-// are written. Options and paths are refused: what installs must be named, never by a flag.
+// Requirements as people write them (PEP 508), validated and sorted, so that equal requirements have one name however they are
+// written. Options and paths are refused: requirements must be names, never flags.
 import { maxRequirements } from '../../../domain/software/limits.ts';
 import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { EnvironmentError } from './errors.ts';
 
 const maxLength = 1_000;
 
-/** In order, each once, in the form that is hashed and installed. */
+/** Sorted and unique, in the form that is hashed and installed. */
 export function normaliseRequirements(requirements: readonly string[]): string[] {
   if (requirements.length > maxRequirements) {
     throw new EnvironmentError('REQUIREMENT', `At most ${maxRequirements} requirements, not ${requirements.length}.`);
@@ -14,7 +14,7 @@ export function normaliseRequirements(requirements: readonly string[]): string[]
   return [...new Set(requirements.map(normalise))].sort();
 }
 
-/** Those whose package's name is in `text`: what uv complains about, of what was asked for. */
+/** The requirements whose package name occurs in `text`, uv's complaint. */
 export function namedIn(text: string, normalised: readonly string[]): string[] {
   const words = new Set(text.split(/[^A-Za-z0-9._-]+/).map((word) => canonical(word.replace(/[.]+$/, ''))));
   return normalised.filter((requirement) => words.has(/^[a-z0-9-]+/.exec(requirement)?.[0] ?? ''));
@@ -41,10 +41,10 @@ function normalise(requirement: string, index: number): string {
   return `${canonical(name)}${wanted.length === 0 ? '' : `[${wanted.join(',')}]`}${tidyRest(rest)}`;
 }
 
-/** PEP 503: case and the kind of separator mean nothing. */
+/** PEP 503: case and the kind of separator are irrelevant. */
 const canonical = (name: string): string => name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 
-/** Spaces mean nothing around versions; a URL and what stands after it keep theirs. */
+/** Spaces around versions are irrelevant; a URL and the text after it keep theirs. */
 function tidyRest(rest: string): string {
   const collapsed = rest.replaceAll(/\s+/g, ' ').trim();
   if (collapsed.startsWith('@')) return ` @ ${collapsed.slice(1).trim()}`;

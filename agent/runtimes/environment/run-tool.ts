@@ -1,5 +1,5 @@
-// Runs one of the programs that build an environment: argv, never a shell, and an environment in which only what such
-// programs need is passed on. Nothing of the agent's own reaches them, least of all its credentials.
+// Runs one of the programs that build an environment: argv, never a shell, with only the variables that such programs need.
+// They get none of the agent's own variables, least of all its credentials.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { withoutUrlSecrets } from '../../../domain/software/url-text.ts';
 import { variablesOf, type TaskUser } from '../../processes/task-user.ts';
 
 export interface Tools {
-  /** Runs them; null for the agent's own user. A build runs code of packages. */
+  /** The programs' user; null for the agent's own. A build runs code of packages. */
   user: TaskUser | null;
   environment: Record<string, string>;
   /** Also the working directory, so that no configuration file of a project is found. */
@@ -16,9 +16,9 @@ export interface Tools {
   signal: AbortSignal | undefined;
 }
 
-/** A program that did not end well. */
+/** A program that failed. */
 export interface ToolFailure {
-  /** What it wrote to stderr, or why it did not run. */
+  /** Its stderr, or why it did not run. */
   said: string;
   cause: unknown;
 }
@@ -40,7 +40,7 @@ export async function runTool(
     maxBuffer: 64 * 1024 * 1024,
     ...(tools.signal === undefined ? {} : { signal: tools.signal }),
   });
-  // A program that ends before it has read everything says why by its exit.
+  // A program that ends before it has read everything reports the reason by its exit.
   running.child.stdin?.on('error', () => undefined);
   running.child.stdin?.end(input ?? '');
   try {
@@ -51,7 +51,7 @@ export async function runTool(
   }
 }
 
-/** `base` is the agent's environment: the names below are taken from it. */
+/** `base` is the agent's environment; only the names below are copied from it. */
 export function toolEnvironment(base: Record<string, string | undefined>, cacheDir: string): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of passedOn) {
@@ -61,28 +61,28 @@ export function toolEnvironment(base: Record<string, string | undefined>, cacheD
   return {
     ...environment,
     NO_COLOR: '1',
-    // A URL in its messages stays in one piece.
+    // Keeps a URL in its messages in one piece.
     UV_NO_WRAP: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PIP_NO_INPUT: '1',
-    // On the same file system as the environments: files are then linked, not copied.
+    // On the same file system as the environments, so that files are linked, not copied.
     UV_CACHE_DIR: join(cacheDir, 'uv'),
-    // Which interpreter is used was said; another one must never be downloaded instead.
+    // The interpreter is given explicitly; another one must never be downloaded instead.
     UV_PYTHON_DOWNLOADS: 'never',
   };
 }
 
 const run = promisify(execFile);
 
-/** The names that are taken from the agent's environment. */
+/** The names copied from the agent's environment. */
 export const passedOn = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'],
-  // How the internet is reached from here.
+  // Proxies and TLS.
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],
-  // Which index packages come from.
+  // Package indexes.
   ...['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'],
-  // By this the instance's processes are found when it is ended.
+  // Termination finds the instance's processes by it.
   'ROPEWALK_INSTANCE',
 ];
 
@@ -91,16 +91,17 @@ function explain(cause: unknown, timeoutMs: number): string {
   const stderr = 'stderr' in cause ? String(cause.stderr).trim() : '';
   const wasKilled = 'killed' in cause && cause.killed === true;
   const timeout = wasKilled ? `It was ended after ${Math.round(timeoutMs / 1000)} s. ` : '';
-  // Before it is cut: a half of a URL could not be recognised. The end of a long text: programs say last why they gave up.
+  // Secrets are removed before cutting, because half a URL could not be recognised. Keeps the end of a long text, where
+  // programs print the reason.
   const said = stderr === '' ? withoutUrlSecrets(cause.message) : withoutUrlSecrets(endOf(stderr)).slice(-2_000);
   return `${timeout}${said}`;
 }
 
-/** From the beginning of a word: what is left of one may be a half of a URL. */
+/** Starts at a word boundary, because a partial word may be half a URL. */
 function endOf(text: string): string {
   const end = text.slice(-maxReadChars);
   return end.length === text.length ? end : end.slice(end.search(/\s|$/));
 }
 
-/** Of up to 64 MiB. */
+/** Limits the scan of an output of up to 64 MiB. */
 const maxReadChars = 200_000;

@@ -8,13 +8,13 @@ import { modulesVariable } from './modules-path.ts';
 import type { Runtime } from '../runtime.ts';
 
 export interface EnvironmentPlace {
-  /** Of an environment that is complete. */
+  /** Directory of a complete environment. */
   directory: string;
-  /** The path of a file of hints, if there are any. */
+  /** The path of the file of hints, if any. */
   leftOut: string | null;
-  /** A directory of modules that come first on Python's path, if there are any. */
+  /** A directory of modules that are first on Python's path, if any. */
   modules: string | null;
-  /** Who runs the commands; null for the agent's own user. */
+  /** The commands' user; null for the agent's own. */
   user: TaskUser | null;
 }
 

@@ -1,7 +1,7 @@
 // The stages of building an environment, with their times.
 /**
- * 'wait' only when another process or instance builds the same environment already, 'download' only when there are package files.
- * 'fetch' and 'unpack': another instance has built it. 'pack': for other instances. 'modules': those beside the user's script.
+ * 'wait' only when another process or instance already builds the same environment, 'download' only with package files. 'fetch'
+ * and 'unpack': another instance has built it. 'pack': for other instances. 'modules': those beside the user's script.
  */
 export type StageName =
   | 'tools'
@@ -15,7 +15,7 @@ export type StageName =
   | 'pack'
   | 'ready';
 
-/** For people who wait. 'ready' is not shown. */
+/** Display texts. 'ready' is not shown. */
 const stageTexts: Readonly<Record<StageName, string>> = {
   tools: 'getting the tools',
   wait: 'another instance makes it',
@@ -29,7 +29,7 @@ const stageTexts: Readonly<Record<StageName, string>> = {
   ready: 'ready',
 };
 
-/** `builder`: what the instance that is waited for does, where it is known. */
+/** `builder` is the stage of the awaited instance, where known. */
 export const stageText = (name: StageName, builder: StageName | null = null): string =>
   builder === null ? stageTexts[name] : `${stageTexts[name]}, now ${stageTexts[builder]}`;
 

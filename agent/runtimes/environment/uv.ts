@@ -1,5 +1,5 @@
 // uv, which builds the environments: a pinned version from the package index, once per machine. It is never taken from the
-// PATH, because what another version would do has not been tried.
+// PATH, because other versions are untested.
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ import { runTool, type Tools } from './run-tool.ts';
 
 export const uvVersion = '0.13.8';
 
-/** SHA-256 of the wheels on PyPI. On another platform uv is not installed: no program runs that has not been pinned. */
+/** SHA-256 of the wheels on PyPI. On other platforms uv is not installed, because only pinned programs run. */
 export const uvHashes: Readonly<Record<string, string>> = {
   manylinux2014_x86_64: 'e18a57b8b352eb7c8feb317b9f6f533c8f0ad9673fd6cf34bbe3cf1a9f6a8984',
   manylinux2014_aarch64: '0b3e8b1a4f5e405e31e2ff33de8af4744831e9f7338539671efbd8c3c94e791d',
@@ -20,14 +20,14 @@ export const uvHashes: Readonly<Record<string, string>> = {
   macosx_11_0_arm64: '62b6943c7fd64fac6854f780bea6e0359e5a5bc3241f83ee357bb38276afac49',
 };
 
-/** Path of the program. Safe when several ask at once. */
+/** Path of the program. Safe for concurrent calls. */
 export async function ensureUv(tools: Tools, python: string): Promise<string> {
   const target = join(tools.cacheDir, 'tools', `uv-${uvVersion}`);
   const programIn = (directory: string): string => join(directory, 'bin', 'uv');
   await buildOnce({
     cacheDir: tools.cacheDir,
     target,
-    // A virtual environment cannot be moved, but the program in it can: it is one binary that needs nothing else.
+    // A virtual environment cannot be moved, but uv can: it is one self-contained binary.
     isComplete: (directory) => isExecutable(programIn(directory)),
     build: async (directory) => {
       const wanted = `uv==${uvVersion}`;

@@ -1,11 +1,12 @@
-// Completes what a cluster's owner asks for: without Dask in it, an environment could not run a cluster. What was asked for
-// by name is left as it was asked for.
+// Completes the cluster owner's requirements: without Dask an environment could not run a cluster. Explicit requirements are
+// unchanged.
 import { defaultRequirements } from './default-requirements.ts';
 import { normaliseRequirements } from './requirements.ts';
 
 /**
- * In the form that is installed. Rejects what is no requirement. `pinned`: they are the whole environment of a client. A package
- * that comes as a wheel, as one that the client has from git, is chosen too. `role`: of the instance; a client is as a worker.
+ * Returns the form that is installed. Rejects invalid requirements. `pinned`: they are the whole environment of a client. A
+ * package that comes as a wheel, such as a client's git install, counts as chosen. `role` is the instance's; a client counts as
+ * a worker.
  */
 export function withDefaults(
   requirements: readonly string[],
@@ -19,11 +20,11 @@ export function withDefaults(
   const choosesDask = pair.some((name) => names.has(name));
   const added = defaultRequirements
     .filter((each) => !names.has(nameOf(each)))
-    // Dask warns of what one side of a connection has and the other has not.
+    // Dask warns about packages that only one side of a connection has.
     .filter((each) => !pinned || !comparedByDask.includes(nameOf(each)))
-    // bokeh brings numpy, which Dask compares between clients and workers. The dashboard is the scheduler's.
+    // bokeh requires numpy, which Dask compares between clients and workers. Only the scheduler needs the dashboard.
     .filter((each) => !pinned || role === 'head' || names.has('numpy') || nameOf(each) !== 'bokeh')
-    // Dask and distributed are released together: the one has to fit the other that was asked for.
+    // Dask and distributed are released together: one must match the requested other.
     .map((each) => (choosesDask && pair.includes(nameOf(each)) ? nameOf(each) : each));
   return [...asked, ...added];
 }

@@ -1,10 +1,10 @@
-// The runtime `host`: commands run on the instance as it is.
+// The runtime `host`: commands run directly on the instance.
 import { startProcess } from '../../processes/start-process.ts';
 import { type TaskUser, variablesOf } from '../../processes/task-user.ts';
 import { defined } from '../inherited-variables.ts';
 import type { Runtime } from '../runtime.ts';
 
-/** `user`: who runs the commands; null for the agent's own user. */
+/** `user` runs the commands; null for the agent's own user. */
 export const hostRuntime = (user: TaskUser | null): Runtime => ({
   python: 'python3',
   variables: (inherited, own) => ({ ...defined(inherited), ...variablesOf(user), ...own }),

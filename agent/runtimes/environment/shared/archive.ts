@@ -1,5 +1,5 @@
-// An environment as one file: a tar file, compressed by zstd. tar runs as the user who builds and owns environments, on both ways:
-// root follows no link of a package. The file itself is the agent's own.
+// An environment as one file: a tar file, compressed by zstd. tar runs as the user who builds and owns environments, in both
+// directions: root follows no link of a package. The archive itself belongs to the agent.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -18,7 +18,7 @@ export interface Packed {
 
 export class TooLarge extends Error {}
 
-/** Creates the file, which must not exist. Rejects with TooLarge, and then the file is not complete. */
+/** Creates the file, which must not exist. Rejects with TooLarge; the file is then incomplete. */
 export async function packDirectory(
   tools: Tools,
   directory: string,
@@ -31,7 +31,7 @@ export async function packDirectory(
   const packed = counted({ maxBytes, hash });
   const zstd = createZstdCompress({
     params: {
-      // Faster than the network; the next levels save little of what is mostly machine code. With more than one worker (nbWorkers) a
+      // Faster than the network; higher levels save little of mostly machine code. With more than one worker (nbWorkers) a
       // stream of Node 24 breaks off: "push after EOF".
       [constants.ZSTD_c_compressionLevel]: 3,
     },
@@ -41,7 +41,7 @@ export async function packDirectory(
   return { sha256: hash.digest('hex'), bytes: packed.bytes(), unpackedBytes: unpacked.bytes() };
 }
 
-/** Into a directory that exists and is empty. Rejects when the file is no archive, or has more in it than it should. */
+/** Unpacks into an existing empty directory. Rejects when the file is not an archive, or is larger than allowed. */
 export async function unpackDirectory(
   tools: Tools,
   path: string,
@@ -50,14 +50,15 @@ export async function unpackDirectory(
   const tar = startTar(tools, ['-x', '-f', '-', '--no-same-owner', '-C', directory]);
   const limited = counted({ maxBytes });
   const streams = pipeline(createReadStream(path), createZstdDecompress(), limited.stream, tar.stdin);
-  // Node closes the pipe of a program that has ended, often before it has noticed that all was written. tar knows that it has all.
+  // Node closes the pipe of an ended program, often before it has noticed that everything was written. tar's exit code shows
+  // whether it read everything.
   await ended(
     tar,
     streams.catch((error: unknown) => (isBrokenPipe(error) ? tar.exited : Promise.reject(error))),
   );
 }
 
-/** Rejects with what went wrong first: where the streams only find that tar has ended, with what tar says. */
+/** Rejects with the first error: where the streams only see that tar has ended, with tar's message. */
 async function ended({ child, exited }: Tar, streams: Promise<void>): Promise<void> {
   const flowing = streams.catch((error: unknown) => {
     if (!isBrokenPipe(error)) child.kill('SIGKILL');
@@ -78,7 +79,7 @@ interface Tar {
   child: ChildProcess;
   stdin: Writable;
   stdout: Readable;
-  /** Rejects with what it has said. */
+  /** Rejects with tar's error output. */
   exited: Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Downloads an archive, compares its hash with the one that the control plane has recorded, and unpacks it.
+// Downloads an archive, compares its hash with the control plane's record, and unpacks it.
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,23 +10,23 @@ import { runTool, type Tools } from '../run-tool.ts';
 import { unpackDirectory } from './archive.ts';
 import type { SharedBuilds } from './port.ts';
 
-/** Its bytes are not those that were stored, or are no environment of this platform. */
+/** Its bytes differ from the stored ones, or are not an environment of this platform. */
 export class DamagedArchive extends Error {}
 
 export interface FetchInput {
   shared: SharedBuilds;
   tools: Tools;
   archive: Extract<BuildClaimAnswer, { do: 'download' }>;
-  /** Where its bytes go for a while: a file that does not exist. */
+  /** The temporary file, which does not exist yet. */
   path: string;
   /** Exists and is empty. */
   directory: string;
-  /** The program in it that must run. */
+  /** A program in the archive that must run. */
   python: string;
   enter: (name: StageName) => void;
 }
 
-/** Rejects with a DamagedArchive, or with why the archive cannot be reached. */
+/** Rejects with a DamagedArchive, or with why the archive cannot be fetched. */
 export async function fetchArchive(input: FetchInput): Promise<void> {
   const { shared, tools, archive, path, directory, python, enter } = input;
   enter('fetch');
@@ -73,7 +73,7 @@ async function download(
   }
 }
 
-/** This instance's disk or its programs, not the archive. */
+/** A problem of this instance's disk or programs, not of the archive. */
 const isLocalTrouble = (error: unknown): boolean =>
   error instanceof Error &&
   (/No space left|Disk quota/.test(error.message) || ('code' in error && error.code === 'ENOENT'));

@@ -1,5 +1,5 @@
-// Fills the directory of an environment with another instance's archive where there is one, or builds it, for others too where the
-// control plane asks this instance to. Whatever goes wrong with archives, the instance builds by itself, and says so.
+// Fills the directory of an environment with another instance's archive where one exists, or builds it, also for other
+// instances when the control plane requests that. On any problem with archives the instance builds by itself, and reports it.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,18 +23,18 @@ export interface ObtainInput {
   directory: string;
   hash: string;
   platform: string;
-  /** Every version is said in its requirements. */
+  /** The requirements name every version. */
   isPinned: boolean;
-  /** The program in the environment that must run. */
+  /** A program in the environment that must run. */
   python: string;
   enter: OnStage;
   build: (enter: OnStage) => Promise<void>;
 }
 
 export interface Obtained {
-  /** Null: built here. */
+  /** Null when built here. */
   downloaded: { bytes: number; ms: number } | null;
-  /** Sends what this instance has packed for others; never rejects. */
+  /** Sends the archive that this instance packed for others; never rejects. */
   upload: Upload | null;
 }
 
@@ -116,7 +116,7 @@ async function buildForOthers(
   try {
     await build(enterAndSay);
     const buildMs = Math.round(performance.now() - startedMs);
-    // Before the first program of a user can change it.
+    // Packed before a user's first program can change it.
     return await packForOthers({ shared, tools, directory, claim, isPinned, buildMs, say, stop, enter: enterAndSay });
   } catch (error) {
     stop();

@@ -23,12 +23,12 @@ export interface PackInput {
   isPinned: boolean;
   buildMs: number;
   say: (state: 'failed' | 'too-large') => Promise<void>;
-  /** No other instance has to wait for this one any more. */
+  /** Ends the waits of other instances for this one. */
   stop: () => void;
   enter: (name: StageName) => void;
 }
 
-/** Null when there is nothing to send: the environment is of use here all the same. */
+/** Null when there is nothing to send; the environment is usable here all the same. */
 export async function packForOthers(input: PackInput): Promise<Upload | null> {
   const { shared, tools, directory, claim, isPinned, buildMs, say, stop, enter } = input;
   enter('pack');
@@ -63,7 +63,7 @@ export async function packForOthers(input: PackInput): Promise<Upload | null> {
 const attempts = 4;
 const firstPauseMs = 500;
 
-/** Announced before and after: what is recorded is complete. */
+/** Announced before and after, so that the record is complete. */
 async function send(
   shared: SharedBuilds,
   {

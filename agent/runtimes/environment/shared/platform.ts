@@ -1,5 +1,5 @@
-// What an environment needs of an instance beside its own directory. It links to its interpreter by a path, and its compiled packages
-// need the C library that they were built with.
+// An environment's requirements of an instance besides its own directory. It links to its interpreter by a path, and its
+// compiled packages need the C library that they were built with.
 import { readFile } from 'node:fs/promises';
 
 import type { Python } from '../python.ts';
