@@ -1,5 +1,5 @@
-// The view of a cluster, wherever it is made: by its workflow from its state, from its row while there is no state to read,
-// and at the end of a cluster whose workflow could not write its own. API, SDK, CLI and pages only format it.
+// Creates the view of a cluster from its workflow's state, from its row while there is no state to read, or at the end of a cluster whose workflow
+// could not write its own view. API, SDK, CLI and pages only format it.
 import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import { capacityDeadlineMs, missingSlots, missingText } from '../domain/cluster/capacity/wait.ts';
@@ -16,7 +16,7 @@ import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
 import { endedFromOutside, reasonOfRecord, statusOfRecord } from './record.ts';
 
-/** From the state of its workflow. */
+/** From the state of the cluster's workflow. */
 export function viewCluster(state: ClusterState, input: ClusterInput): ClusterView {
   return {
     number: state.number,
@@ -82,7 +82,7 @@ function viewDask(state: ClusterState): DaskView | null {
     (instance) => instance.role === 'worker' && !instance.agent?.drain && !hasReleasedSlot(instance),
   );
   const started = workers.filter(({ state: is, agent }) => is === 'ready' && agent?.process?.state === 'started');
-  // A slot counts once: neither one beyond what is wanted, nor one that a worker has moved into since it was given up.
+  // A slot counts once; slots beyond the target, and given-up slots that a worker has moved into, do not count.
   const held = new Set(workers.flatMap(({ state: is, slot }) => (is === 'starting' || is === 'ready' ? [slot] : [])));
   const errored = Object.entries(state.slots).filter(
     ([key, { givenUp }]) => givenUp !== null && Number(key) > 0 && Number(key) < state.target && !held.has(Number(key)),
@@ -104,7 +104,7 @@ function viewDask(state: ClusterState): DaskView | null {
   };
 }
 
-/** Before its workflow has read the specification: only what admission knew. */
+/** Before its workflow has read the specification: only data of the admission. */
 export function pendingCluster({ number, workspace, name, user }: ClusterInput, createdAtMs: number): ClusterView {
   return {
     ...nothingHappened,
@@ -113,7 +113,7 @@ export function pendingCluster({ number, workspace, name, user }: ClusterInput, 
   };
 }
 
-/** From its row, and its specification where that can be read: its workflow has written no view yet, or never will. */
+/** From its row, and its specification where that can be read, for a cluster whose workflow has written no view. */
 export function clusterOfRecord(record: StoredRecord<ClusterView>, spec: JobSpec | ClusterSpec | null): ClusterView {
   const { number, workspace, name, job, user, instances: target, createdAtMs, endedAtMs } = record;
   return {
@@ -127,11 +127,11 @@ export function clusterOfRecord(record: StoredRecord<ClusterView>, spec: JobSpec
   };
 }
 
-/** Whether a view says less than the row: its workflow has not read the specification yet. */
+/** True when a view contains less than the row, because its workflow has not read the specification yet. */
 export const isBlankCluster = ({ status, job, dask }: ClusterView): boolean =>
   status === 'pending' && job === null && dask === null;
 
-/** The last view of a cluster that was ended from outside. */
+/** The last view of a cluster whose workflow was ended from outside. */
 export function endedCluster(last: ClusterView, text: string, nowMs: number): ClusterView {
   const reason = endedFromOutside(text, nowMs);
   return {
@@ -145,7 +145,7 @@ export function endedCluster(last: ClusterView, text: string, nowMs: number): Cl
   };
 }
 
-/** The row of an open job's cluster, until the cluster's first view makes it. Null for none: an ended job starts no cluster. */
+/** The row of an open job's cluster, until the cluster's first view creates its own. Null for an ended job, which starts no cluster. */
 export const clusterRecordOfJob = (job: StoredRecord<JobView> | null): StoredRecord<ClusterView> | null =>
   job === null || job.state === 'ended'
     ? null

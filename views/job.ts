@@ -1,5 +1,5 @@
-// The view of a job, wherever it is made: by its workflow from its state, from its row while there is no state to read, and at
-// the end of a job whose workflow could not write its own. API, SDK, CLI and pages only format it.
+// Creates the view of a job from its workflow's state, from its row while there is no state to read, or at the end of a job whose workflow could not
+// write its own view. API, SDK, CLI and pages only format it.
 import type { AllOpenTasks, JobInput, JobView, OpenTasks } from '../contracts/job.ts';
 import { failureGroups } from '../domain/job/failure-groups.ts';
 import { openStates, openTasks } from '../domain/job/open-tasks.ts';
@@ -10,7 +10,7 @@ import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
 import { endedFromOutside, reasonOfRecord, statusOfRecord } from './record.ts';
 
-/** From the state of its workflow. */
+/** From the state of the job's workflow. */
 export function viewJob(state: JobState, input: JobInput): JobView {
   const { settings } = state;
   return {
@@ -64,7 +64,7 @@ export function viewAllTasks(state: JobState): AllOpenTasks {
 const endOf = ({ outcome, endedAtMs }: JobState): OpenTasks['ended'] =>
   outcome === null ? null : { ...outcome, endedAtMs };
 
-/** Before its workflow has read the specification: only what admission knew. */
+/** Before its workflow has read the specification: only data of the admission. */
 export function pendingJob({ number, workspace, name, user, privateToCreator }: JobInput): JobView {
   return {
     ...nothingHappened(0, 'pending'),
@@ -73,7 +73,7 @@ export function pendingJob({ number, workspace, name, user, privateToCreator }: 
   };
 }
 
-/** From its row, and its specification where that can be read: its workflow has written no view yet, or never will. */
+/** From its row, and its specification where that can be read, for a job whose workflow has written no view. */
 export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
   const { number, workspace, name, user, instances, privateToCreator, endedAtMs } = record;
   const {
@@ -97,10 +97,10 @@ export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null)
   };
 }
 
-/** Whether a view says less than the row: its workflow has not read the specification yet. */
+/** True when a view contains less than the row, because its workflow has not read the specification yet. */
 export const isBlankJob = ({ tasks }: JobView): boolean => tasks.total === 0;
 
-/** The last view of a job that was ended from outside. Its open tasks end with it. */
+/** The last view of a job whose workflow was ended from outside; its open tasks are cancelled. */
 export function endedJob(last: JobView, text: string, nowMs: number): JobView {
   const { tasks } = last;
   const cancelled = tasks.total - tasks.done - tasks.error;
@@ -117,14 +117,14 @@ const statuses: readonly JobView['status'][] = ['waiting', 'pending', 'running',
 
 type JobOrigin = 'after' | 'priority' | 'schedule';
 
-/** What a job's specification says of its wait; nothing of one that was admitted at once. */
+/** The wait options in a job's specification; empty for a job that was admitted at once. */
 const queueOf = ({ after, priority, schedule }: Pick<JobView, JobOrigin>): Pick<JobView, JobOrigin> => ({
   ...(schedule === undefined ? {} : { schedule }),
   ...(after === undefined ? {} : { after }),
   ...(priority === undefined ? {} : { priority }),
 });
 
-/** All tasks wait while the job has not begun, and are cancelled when it ends so. */
+/** All tasks wait before the job begins, and are cancelled when it ends before that. */
 const nothingHappened = (total: number, status: JobView['status'], hasEnded = false) => ({
   tasks: {
     ...{ total, pending: !hasEnded && (status === 'pending' || status === 'waiting') ? total : 0 },

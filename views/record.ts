@@ -1,14 +1,14 @@
-// What the row of a job or cluster says by itself.
+// Status and reason of a job or cluster from its row alone.
 import type { Reason } from '../domain/reason.ts';
 import type { StoredRecord } from '../store/store.ts';
 
-/** Of its last view, even if that can no longer be read. */
+/** Returns the status of its last view, even if the view itself can no longer be read. */
 export const statusOfRecord = <S extends string>(
   { status, endedAtMs }: StoredRecord<unknown>,
   known: readonly S[],
 ): S | 'pending' | 'error' => known.find((each) => each === status) ?? (endedAtMs === null ? 'pending' : 'error');
 
-/** Why it has not started, or was refused. A workflow that has started gives its own reasons. */
+/** Why it has not started, or was refused. A started workflow reports its own reasons. */
 export function reasonOfRecord(record: StoredRecord<unknown>): Reason | null {
   const { state, refusal, hostQueue, endedAtMs, createdAtMs } = record;
   if (refusal !== null) return { ...refusal, atMs: endedAtMs ?? createdAtMs };
