@@ -1,4 +1,4 @@
-// What workflows ask of activities. The implementations are in activities/.
+// The interfaces of the activities that workflows call; implemented in activities/.
 import type { DiskSizes, Lifetime } from '../domain/cost/interval.ts';
 import type { LaunchOutcome } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/capacity/machine-settings.ts';
@@ -28,21 +28,21 @@ export interface TaskPageActivities {
   archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
 }
 
-/** A job hands its view over; the view of a cluster is asked of its workflow, which must be the one that writes. */
+/** A job passes its view; the activity queries a cluster's workflow for its view, which must be the workflow that writes. */
 export type ViewWrite = ({ kind: 'job'; view: JobView } | { kind: 'cluster' }) & {
   number: number;
   workspace: string;
   version: number;
-  /** Set for the final view. `sealed`: vault keys that nothing needs any more; `retriable`: one that is kept for `retriableForMs`. */
+  /** Set for the final view. `sealed`: vault keys that are no longer needed; `retriable`: a vault key to keep for `retriableForMs`. */
   end: { release: boolean; sealed: string[]; retriable?: string } | null;
 };
 
 export interface RecordActivities {
-  /** Writes a view to the row of its job or cluster. An older version than the row has changes nothing. */
+  /** Writes a view to the row of its job or cluster. A version older than the row's changes nothing. */
   writeView(input: ViewWrite): Promise<void>;
-  /** Lowers the quota reservation of a cluster to what it uses. */
+  /** Lowers the quota reservation of a cluster to its usage. */
   noteUsage(usage: Usage): Promise<void>;
-  /** When the API last heard these agents, and for how long it has been listening. */
+  /** Returns when the API last heard these agents, and how long it has been listening. */
   readHeard(input: { cluster: number; instances: string[] }): Promise<HeardReport>;
 }
 
@@ -55,13 +55,13 @@ export interface MissingRecord {
 }
 
 export interface RecordComparison {
-  /** Why nothing was compared; null when all was well. */
+  /** Why nothing was compared; null after a comparison. */
   refusal: string | null;
   compared: number;
   finalize: (MissingRecord & {
-    /** Nothing else holds name and quota of this number. */
+    /** True when nothing else holds the name and quota of this number. */
     release: boolean;
-    /** The job's cluster runs, and has to be stopped. */
+    /** True when the job's cluster still runs and must be stopped. */
     stopCluster: boolean;
   })[];
   /** Jobs whose cluster is missing. */
@@ -73,15 +73,15 @@ export interface RecordComparison {
 
 export interface ReconcileActivities {
   /**
-   * Compares all open rows with their workflows. Except on a dry run, remembers since when a workflow is missing, and writes
-   * views of workflows whose row has another status.
+   * Compares all open rows with their workflows. Except on a dry run, stores since when a workflow is missing, and writes the views of workflows
+   * whose status differs from the row's.
    */
   compareRecords(input: ReconcileInput): Promise<RecordComparison>;
-  /** Where its instances are; null when the specification does not exist any more. */
+  /** Returns the provider of its instances; null when the specification no longer exists. */
   locate(input: { specRef: string }): Promise<{ provider: string; providerQueue: string } | null>;
-  /** Writes the final view of a job or cluster whose workflow cannot, and deletes what is sealed for it. */
+  /** Writes the final view of a job or cluster whose workflow cannot, and deletes its sealed data. */
   finalizeRecord(input: MissingRecord & { release: boolean }): Promise<void>;
-  /** Creates the rows of open workflows that have none, and reserves all numbers that workflows have. */
+  /** Creates the rows of open workflows without a row, and reserves the numbers of all workflows. */
   adoptWorkflows(input: { dryRun: boolean }): Promise<{ adopted: string[]; unknown: string[] }>;
 }
 
@@ -107,16 +107,16 @@ export interface InstancesInput {
 export interface RemainsInput {
   provider: string;
   owner: Owner;
-  /** As the launches of this cluster ask for; absent where there is nothing to choose. */
+  /** The disk sizes of this cluster's launches; absent without a choice of machines. */
   diskGib?: DiskSizes;
 }
 
 export interface InstanceActivities {
   launchInstances(input: LaunchInput): Promise<LaunchOutcome>;
   inspectInstances(input: InstancesInput): Promise<ProviderSightings>;
-  /** Of those whose times the provider knows. */
+  /** Returns the times of the instances whose times the provider knows. */
   terminateInstances(input: InstancesInput): Promise<{ lifetimes: Lifetime[] }>;
-  /** Ends whatever still carries the owner's tags: the last look before a cluster is called over. */
+  /** Terminates all instances that still carry the owner's tags: the last check before a cluster ends. */
   terminateRemains(input: RemainsInput): Promise<{ ids: string[]; lifetimes: Lifetime[] }>;
 }
 
@@ -131,15 +131,15 @@ export interface SweepListActivities {
 }
 
 export interface SweepActivities {
-  /** Never rejects for one cluster: what could not be described is `unknown`. */
+  /** Never rejects because of one cluster: one that cannot be described is `unknown`. */
   describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'resources'>>;
-  /** Some of what has been expired for long, the next ones at the next call; never rejects for the store's sake. */
+  /** Deletes some long-expired sealed objects; the next call continues. Never rejects because of the object store. */
   removeExpiredSealed(): Promise<void>;
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
   writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
 }
 
 export interface ScheduleActivities {
-  /** A run of a user's schedule is due. Twice is once. */
+  /** A run of a user's schedule is due. Idempotent. */
   noteScheduledRun(input: { schedule: string; run: string; atMs: number }): Promise<void>;
 }

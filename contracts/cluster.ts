@@ -1,4 +1,4 @@
-// The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
+// The cluster workflow: one per cluster, including the cluster whose instances run a job's tasks.
 import type { GpuReport, IdleGpus } from '../domain/gpu-use.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import type { SchedulerReport } from '../domain/cluster/dask/scheduler-report.ts';
@@ -30,7 +30,7 @@ export const clusterMessages = {
   keepalive: 'cluster.keepalive',
   report: 'cluster.report',
   view: 'cluster.view',
-  /** Of the newest view that was handed to the database. */
+  /** Version of the newest view that was sent to the database. */
   version: 'cluster.version',
 } as const;
 
@@ -40,14 +40,14 @@ export interface ClusterInput {
   admissionId: string;
   user: string;
   deploymentId: string;
-  /** Given by its job; null when the specification says it. */
+  /** Set by its job; null when the specification contains the settings. */
   settings: ClusterSettings | null;
   /** Null for a job's cluster. */
   specRef: string | null;
   name: string;
   carry?: ClusterState;
 }
-/** Who asks, and the sequence number of the reservation: of those of a kind, the newest counts. */
+/** The user who asks, and the sequence number of the reservation. Among requests of one kind, the newest number counts. */
 export interface AskedBy {
   by: string;
   seq: number;
@@ -55,7 +55,7 @@ export interface AskedBy {
 export interface ScaleSignal extends AskedBy {
   instances: number;
 }
-/** From its job: instances that hold no task and get none any more. */
+/** From its job: instances that hold no tasks and will get none. */
 export interface ReleaseInstancesSignal {
   instances: string[];
 }
@@ -63,7 +63,7 @@ export interface ReleaseInstancesSignal {
 export interface AdaptSignal extends AskedBy {
   adaptive: Adaptive | null;
 }
-/** A client is there; with a timeout, the cluster ends when none has been for that long. */
+/** A client exists; with a timeout, the cluster ends when no client has existed for that long. */
 export interface KeepaliveSignal {
   noClientTimeoutMs: number | null;
 }
@@ -72,40 +72,40 @@ export interface StopSignal {
   text: string;
   by?: string;
 }
-/** A used-up budget forbids launches, or (null) allows them again. */
+/** A used-up budget forbids launches; null allows them again. */
 export interface HoldSignal {
   why: { code: string; text: string } | null;
 }
 export interface SuspectSignal {
-  /** With the last time each was heard: the same value twice means silence since. */
+  /** With the time when each was last heard: the same value twice means silence since then. */
   instances: { instance: string; heardAtMs: number }[];
 }
 export interface ReportItem {
   instance: string;
-  /** Random per agent process: first use of an instance id wins. */
+  /** Random per agent process: the first process to use an instance id keeps it. */
   bootId: string;
   /** `refused`: the API refused its registration, with the reason as text. */
   kind: 'register' | 'alive' | 'leaving' | 'refused';
-  /** Of the launch whose token it registers with; absent with a token of its own. */
+  /** The launch of the token that the agent registers with; absent with the instance's own token. */
   launchSeq?: number;
   address: string;
   text: string;
-  /** When it registers, where clients outside can reach it: its public address and name. */
+  /** At registration: the public address and name for clients outside, if any. */
   publicAddress?: string;
   hostname?: string;
-  /** When it registers: how long its machine is up, where the machine is the instance. */
+  /** At registration: uptime of the machine, where the machine is the instance. */
   upForMs?: number;
   process?: ProcessReport;
   /** From the head instance only. */
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
-  /** From the head instance: how long its scheduler has not answered, or null when it does again. */
+  /** From the head instance: how long its scheduler has not answered, or null when it answers again. */
   unansweredForMs?: number | null;
-  /** How it came to its environment. */
+  /** How the instance got its environment. */
   notes?: InstanceNote[];
-  /** Its cloud is about to take it at that time, or says that it may. */
+  /** The cloud's announcement that it will terminate the instance at that time, or may do so. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string };
-  /** How many of its GPUs do nothing. */
+  /** The number of idle GPUs. */
   gpus?: GpuReport;
 }
 export interface ProcessReport {
@@ -113,10 +113,10 @@ export interface ProcessReport {
   name: string;
   stage: string;
   address: string | null;
-  /** Set with `error`: a short code and a sentence. ENVIRONMENT_FAILED gives the slot up at once. */
+  /** Set with `error`: a code and a sentence. ENVIRONMENT_FAILED gives the slot up at once. */
   reason: { code: string; text: string } | null;
 }
-/** What agents of a Dask cluster have to know and do; the head instance's agent drains. */
+/** Information and orders for agents of a Dask cluster; the head instance's agent drains. */
 export type Orders = ClusterOrders;
 export interface ReportAnswer {
   orders: Orders | null;
@@ -142,15 +142,15 @@ export interface InstanceView {
   registeredAtMs: number | null;
   reason: Reason | null;
   process: DaskProcess | null;
-  /** How it came up, in order. */
+  /** The stages of its start, in order. */
   stages: Stage[];
 }
 export interface WaitingView {
   sinceMs: number;
   nextTryMs: number;
-  /** When the cluster continues, or ends, with the instances that it has; null without a limit. */
+  /** When the cluster continues or ends with its present instances; null without a limit. */
   untilMs: number | null;
-  /** Instances that are missing, and why. */
+  /** Number of missing instances; `text` has the reason. */
   missing: number;
   text: string;
 }
@@ -179,9 +179,9 @@ export interface ClusterView {
   dask: DaskView | null;
   /** Null or absent until an instance has reported GPUs. */
   gpus?: IdleGpus | null;
-  /** Only in what the workflow hands over: entries of the cost ledger that the database does not have yet. */
+  /** Only in views that the workflow sends to the database: ledger entries that are not there yet. */
   costs?: CostInterval[];
-  /** The same of its history. */
+  /** The same for history entries. */
   history?: Moment[];
 }
 export interface DaskView {
@@ -189,7 +189,7 @@ export interface DaskView {
   report: SchedulerReport | null;
   reportedAtMs: number | null;
   idleSinceMs: number | null;
-  /** It has done nothing for long, and has the event IDLE_WARNING. */
+  /** It has been idle for long, and has the event IDLE_WARNING. */
   idleWarned?: true;
   unresponsiveSinceMs: number | null;
   adaptive: Adaptive | null;

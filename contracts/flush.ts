@@ -1,5 +1,5 @@
-// How grouped updates look on the wire: many items in, as many answers out, in the same order. Handlers never throw on
-// one item: a poison item would stick the workflow, so it gets its own error in the answer.
+// The message format of grouped updates: many items in, as many answers out, in the same order. Handlers never throw because of one item, which would
+// stick the workflow; the answer contains an error for that item.
 import type { Problem } from '../domain/errors.ts';
 
 export interface Flush<I> {
@@ -12,5 +12,5 @@ export interface FlushAnswer<O> {
   items: ItemAnswer<O>[];
 }
 
-/** The queue of workflows and of activities that any Temporal worker can run. */
+/** The task queue of workflows, and of activities that any Temporal worker can run. */
 export const controlQueue = 'ropewalk';

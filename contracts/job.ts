@@ -16,7 +16,7 @@ export const jobMessages = {
   view: 'job.view',
   tasks: 'job.tasks',
   taskStates: 'job.taskStates',
-  /** Of the newest view that was handed to the database. */
+  /** Version of the newest view that was sent to the database. */
   version: 'job.version',
 } as const;
 
@@ -28,17 +28,17 @@ export interface JobInput {
   specRef: string;
   user: string;
   deploymentId: string;
-  /** Only its creator may read what its tasks print. */
+  /** Only its creator may read its tasks' output. */
   privateToCreator: boolean;
   carry?: JobCarry;
 }
-/** What a job takes along when it continues as new. */
+/** The state that a job carries across continue-as-new. */
 export interface JobCarry {
   state: JobState;
   bundleRef: string;
   clusterStarted: boolean;
 }
-/** Code of the cancellation of a job whose cluster was ended from outside: nothing is left that releases name and quota but the job. */
+/** Cancellation code of a job whose cluster was ended from outside: the job itself must then release name and quota. */
 export const clusterGone = 'CLUSTER_GONE';
 
 export interface CancelSignal {
@@ -53,10 +53,10 @@ export interface CancelTasksSignal {
   by: string;
 }
 export interface InstanceLostSignal {
-  /** `isOrderly`: stopped, released or interrupted; nothing that ran there can be the reason. */
+  /** `isOrderly`: stopped, released or interrupted, so the instance's tasks cannot be the cause. */
   instances: { instance: string; code: string; text: string; isOrderly: boolean }[];
 }
-/** What people see of a job; the workflow's result and its row hold the same shape. */
+/** The view of a job; the workflow's result and its row have the same shape. */
 export interface JobView extends JobSummary {
   provider: string;
   /** Null where there are no regions. */
@@ -66,31 +66,31 @@ export interface JobView extends JobSummary {
   name: string;
   command: string;
   user: string;
-  /** In array syntax, shortened where it is long. */
+  /** Array syntax, shortened when long. */
   array: string;
   instances: number;
   submittedAtMs: number;
   startedAtMs: number | null;
   endedAtMs: number | null;
-  /** `task` is an id in the array: as people know it, and its log lines. */
+  /** `task` is the array id, as in views and log lines. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
-  /** Failed attempts by cause, the most frequent first; absent without one. */
+  /** Failed attempts by cause, the most frequent first; absent when there are none. */
   failures?: FailureGroup[];
   privateToCreator: boolean;
-  /** Why some tasks were cancelled while the job went on. */
+  /** Why some tasks were cancelled while the job continued. */
   tasksCancelled?: Reason;
-  /** The job whose failed tasks this one runs again. */
+  /** The job whose failed tasks this one retries. */
   retryOf?: number;
-  /** The jobs that it waited for, or waits for; `needsSuccess`: without a failed task. */
+  /** The jobs that it waits for, or waited for. `needsSuccess`: they must end without a failed task. */
   after?: { number: number; needsSuccess: boolean }[] | undefined;
-  /** Its place among jobs that wait; absent for one that was admitted at once. */
+  /** Its priority in the queue; absent for a job that was admitted at once. */
   priority?: number | undefined;
-  /** Name of the schedule that it is a run of. */
+  /** Name of the schedule that submitted it. */
   schedule?: string | undefined;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }
-/** One task as people see it. `id` is the array id, `index` its place. */
+/** The view of one task. `id` is the array id, `index` its place. */
 export interface TaskView {
   index: number;
   id: number;
@@ -106,7 +106,7 @@ export interface TaskView {
 export interface TasksQueryInput {
   indices: number[];
 }
-/** Answer of the `tasks` query: what the workflow still has of the tasks asked for. Records already archived are not in it. */
+/** Answer of the `tasks` query: the workflow's data of the requested tasks. Archived records are not included. */
 export interface OpenTasks {
   pagesWritten: number;
   page: TaskRecord[];
@@ -114,7 +114,7 @@ export interface OpenTasks {
   ended: Pick<JobView, 'status' | 'reason' | 'endedAtMs'> | null;
   open: OpenTask[];
 }
-/** Answer of the `taskStates` query: the same of all tasks, in little room. */
+/** Answer of the `taskStates` query: the same for all tasks, in compact form. */
 export interface AllOpenTasks extends Pick<OpenTasks, 'pagesWritten' | 'ended'> {
   page: Pick<TaskRecord, 'task' | 'state' | 'startedAtMs' | 'endedAtMs'>[];
   open: OpenStates;

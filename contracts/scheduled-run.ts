@@ -1,5 +1,5 @@
-// A run of a user's schedule: Temporal's Schedule starts this workflow, which notes in the database that the run is due. The API
-// submits its job, as the user whose schedule it is.
+// A run of a user's schedule: Temporal's Schedule starts this workflow, which writes to the database that the run is due. The API then submits the
+// job, as the schedule's user.
 export const scheduledRunType = 'scheduledRun';
 export const userScheduleId = (schedule: string): string => `schedule/${schedule}`;
 export const scheduledRunId = (schedule: string): string => `scheduled-run/${schedule}`;

@@ -1,5 +1,5 @@
-// How every job and cluster workflow is started, by the API and by a job that starts its cluster: never twice under one id,
-// with a short workflow task timeout, and readable in the Temporal UI.
+// Start options of every job and cluster workflow, for the API and for a job that starts its cluster: at most one start per id, a short workflow task
+// timeout, and readable details in the Temporal UI.
 import type { WorkflowIdReusePolicy } from '@temporalio/common';
 
 import { workflowTaskTimeoutMs } from '../domain/workflow-limits.ts';
@@ -8,23 +8,23 @@ import { controlQueue } from './flush.ts';
 import { jobType, jobWorkflowId, type JobInput } from './job.ts';
 import { statusKey, userKey, workspaceKey } from './search-attributes.ts';
 
-/** What its admission says of a job or cluster. */
+/** A job or cluster, as its admission describes it. */
 export interface StartSubject {
   kind: 'job' | 'cluster';
   number: number;
   workspace: string;
   name: string;
   user: string;
-  /** In the memo: by it a start that finds the id taken knows whose workflow that is. */
+  /** Stored in the memo: a start that finds the id in use identifies the owner of that workflow by it. */
   admissionId: string;
   specRef: string;
   privateToCreator: boolean;
 }
 
-/** Kept by every later run of the workflow. */
+/** Kept by all later runs of the workflow. */
 export type StartMemo = { admissionId: string; name: string; kind: 'job' | 'cluster'; owner: string };
 
-/** What a workflow is started with, beside its id and input: the same for a client and for a parent workflow. */
+/** Start options besides id and input, the same for a client and for a parent workflow. */
 export function startOptions(item: Omit<StartSubject, 'specRef' | 'privateToCreator'>) {
   const { kind, number, workspace, name, user, admissionId } = item;
   const memo: StartMemo = { admissionId, name, kind, owner: user };
@@ -53,7 +53,7 @@ export interface WorkflowStart {
   options: StartOptions;
 }
 
-/** The start of the workflow that an admission is for. */
+/** The workflow start of an admission. */
 export function startOf(admitted: StartSubject, deploymentId: string): WorkflowStart {
   const { kind, number, workspace, name, user, admissionId, specRef, privateToCreator } = admitted;
   const input = { number, workspace, name, admissionId, specRef, user, deploymentId };
