@@ -1,5 +1,5 @@
-// Workflows without a row, after an older database was restored: each gets its row, name and reservation back, and the numbers
-// of all workflows are reserved.
+// Adopts workflows without a row, after a restore of an older database: each gets its row, name and reservation back, and the numbers of all
+// workflows are reserved.
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 
@@ -36,7 +36,7 @@ export function createAdoptActivities(deps: AdoptDeps): Pick<ReconcileActivities
         const adopted: string[] = [];
         const unknown: string[] = [];
         const found = await withoutRow(deps);
-        // Jobs first: the cluster of a job has its specification and privacy from the row of the job.
+        // Jobs first: a job's cluster gets its specification and privacy from the job's row.
         for (const kind of ['job', 'cluster'] as const) {
           const ofKind = found.filter((each) => each.kind === kind);
           await inParallel(ofKind, async (each) => {
@@ -51,7 +51,7 @@ export function createAdoptActivities(deps: AdoptDeps): Pick<ReconcileActivities
   };
 }
 
-/** As far as visibility knows. It lags: what it lists is looked up before anything is done. */
+/** Lists them from visibility, which lags, so each is looked up before anything is changed. */
 async function withoutRow({ client, store }: AdoptDeps): Promise<Found[]> {
   const open = new Set<string>();
   for await (const page of openRecords(store)) for (const row of page) open.add(workflowIdOf(row));
@@ -94,7 +94,7 @@ async function adoptOne(deps: AdoptDeps, found: Found, dryRun: boolean): Promise
   return 'adopted';
 }
 
-/** What the workflow was started with, from the first event of its run. */
+/** The workflow's input, from the first event of its run. */
 async function inputOf(client: Client, workflowId: string, runId: string): Promise<JobInput | ClusterInput | null> {
   const { namespace } = client.options;
   const { history } = await inTime(client, () =>
@@ -115,8 +115,8 @@ async function vcpusOf({ objects }: AdoptDeps, specRef: string, instances: numbe
 }
 
 /**
- * Also those of closed workflows: their ids are taken. Numbers are given out in order, so the search ends where so many in a row
- * are free.
+ * Includes numbers of closed workflows, because their ids are taken. Numbers are assigned in order, so the search ends after that many consecutive
+ * free ones.
  */
 async function reserveNumbers({ client, store }: AdoptDeps): Promise<void> {
   const { nextNumber } = (await store.deployment.read()) ?? { nextNumber: 1 };

@@ -1,4 +1,4 @@
-// Lets the server see that an effect is under way, so that a killed Temporal worker is noticed in seconds, not minutes.
+// Sends heartbeats while an effect is under way, so the server notices a killed Temporal worker in seconds, not minutes.
 import { Context } from '@temporalio/activity';
 
 const heartbeatEveryMs = 1_000;

@@ -1,4 +1,4 @@
-// Effects on instances. Each is one provider call, idempotent, and safe to repeat after its answer was lost.
+// Effects on instances. Each is one idempotent provider call, and safe to repeat after its answer was lost.
 import { Context } from '@temporalio/activity';
 
 import type { InstanceActivities } from '../contracts/activities.ts';
@@ -12,9 +12,9 @@ import { judgeLaunchError } from './launch-errors.ts';
 export interface InstanceDeps {
   provider: (name: string) => Provider;
   tokens: Pick<Tokens, 'mintLaunch'>;
-  /** Where agents find the API. */
+  /** The API's URL for agents. */
   apiUrl: string;
-  /** Asks the API whether it is up, from here. */
+  /** Checks from here whether the API is up. */
   probeApi: () => Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
       return heartbeating(async () => {
         const { owner, seq } = input;
         const launchToken = await deps.tokens.mintLaunch({ workspace: owner.workspace, cluster: owner.cluster, seq });
-        // The token names the launch, not the try: a second try finds what the first one made.
+        // The token names the launch, not the attempt, so a second attempt finds the instances of the first.
         const token = `${owner.deploymentId}/${owner.workspace}/${owner.cluster}/${seq}`;
         const request = {
           owner,
@@ -50,7 +50,7 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
         const seen = input.ids.map((id) => {
           const found = observed.find((instance) => instance.id === id);
           if (found === undefined) return { id, state: 'unknown' as const };
-          // An instance that is on its way out will do no more work for us.
+          // A terminating instance will do no more work.
           const gone = found.state === 'gone' || found.state === 'stopping';
           if (!gone) return { id, state: 'alive' as const };
           const why = found.whyEnded === undefined ? {} : { why: found.whyEnded };
@@ -74,7 +74,7 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
       return heartbeating(async () => {
         const provider = deps.provider(input.provider);
         const ids = (await provider.describe(input.owner, [])).map((instance) => instance.id);
-        // Also with nothing to end: launches that got no instance have left what they were prepared with.
+        // Runs even when there is no instance to terminate, because a launch without instances leaves its launch template behind.
         await provider.terminate(input.owner, ids, signal);
         await provider.release?.(input.owner, signal);
         return { ids, lifetimes: await lifetimesOf(provider, input.owner, ids, input.diskGib) };
@@ -83,6 +83,6 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
   };
 }
 
-/** Only for the account: a cloud that does not answer must not keep instances from counting as gone. */
+/** Only for billing: a cloud that does not answer must not delay the end of instances. */
 const lifetimesOf = async (provider: Provider, owner: Owner, ids: string[], diskGib?: DiskSizes): Promise<Lifetime[]> =>
   (await provider.lifetimes?.(owner, ids, diskGib).catch(() => [])) ?? [];

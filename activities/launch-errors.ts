@@ -5,7 +5,10 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { RopewalkError } from '../domain/errors.ts';
 import { maxUnknownLaunches } from '../domain/cluster/limits.ts';
 
-/** What to throw instead, after so many tries. What they may have launched has its cluster's tags, and ends with it at the latest. */
+/**
+ * Returns the error to throw after that many attempts. Instances that the attempts may have launched carry the cluster's tags and are terminated with
+ * the cluster at the latest.
+ */
 export function judgeLaunchError(error: unknown, tries: number): unknown {
   if (!(error instanceof RopewalkError)) return error;
   const { code } = error.problem;

@@ -1,5 +1,4 @@
-// Around every activity: it is counted, and each line of its log says whose and what it is about. It changes nothing: what
-// an activity gets and gives passes through as it is.
+// Wraps every activity: counts it, and adds its owner and subject to each log line. Input and result pass through unchanged.
 import { CancelledFailure } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
@@ -38,7 +37,7 @@ export interface LogFields {
   job?: number;
 }
 
-/** From the activity's input, which names its owner or its subject, and else from the workflow that asked for it. */
+/** From the activity's input, which names its owner or its subject, or else from the calling workflow. */
 export function fieldsOf(input: unknown, workflowId: string | undefined): LogFields {
   const [, kind, number] = /^(job|cluster)\/(\d+)$/.exec(workflowId ?? '') ?? [];
   const byWorkflow = number === undefined ? {} : kind === 'job' ? { job: Number(number) } : { cluster: Number(number) };

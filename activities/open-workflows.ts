@@ -1,4 +1,4 @@
-// Which workflows are open: from visibility, which lags, and from the rows of the database.
+// Lists open workflows: from visibility, which lags, and from the rows of the database.
 import type { Client } from '@temporalio/client';
 
 import { clusterWorkflowId } from '../contracts/cluster.ts';
@@ -41,7 +41,7 @@ export async function* listedWorkflows(client: Client) {
 
 const rowsAtOnce = 500;
 
-/** Calls `each` for all items, some at a time: a namespace has a rate limit that others need too. */
+/** Calls `each` for all items, some at a time, because others share the namespace's rate limit. */
 export async function inParallel<T>(items: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < items.length; from += callsAtOnce) {
     await Promise.all(items.slice(from, from + callsAtOnce).map(each));

@@ -1,4 +1,4 @@
-// Whether a workflow exists, and whose the namespace is. Asked of Temporal's history service and never of visibility, which lags.
+// Whether a workflow exists, and which deployment owns the namespace. Asks Temporal's history service, never visibility, which lags.
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 
@@ -6,11 +6,11 @@ import { type NamespaceMemo, reconcileScheduleId } from '../contracts/reconcile.
 import { updateDeadlineMs } from '../domain/workflow-limits.ts';
 import type { WorkflowPresence } from '../domain/presence.ts';
 
-/** Never rejects: everything that the server does not clearly say is `unknown`. */
+/** Never rejects: any unclear answer of the server is `unknown`. */
 export const presenceOf = async (client: Client, workflowId: string): Promise<WorkflowPresence> =>
   (await lookUp(client, workflowId)).presence;
 
-/** With the description of a workflow that exists. */
+/** Includes the description of an existing workflow. */
 export async function lookUp(
   client: Client,
   workflowId: string,
@@ -33,7 +33,7 @@ const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED',
 export const describeWorkflow = (client: Client, workflowId: string): Promise<WorkflowExecutionDescription> =>
   inTime(client, () => client.workflow.getHandle(workflowId).describe());
 
-/** Null when there is no answer: the workflow does not exist or cannot be replayed, or no Temporal worker has time. */
+/** Null without an answer: the workflow does not exist or cannot be replayed, or no Temporal worker has time. */
 export async function queryOrNull<T>(client: Client, workflowId: string, query: string): Promise<T | null> {
   try {
     return await inTime(client, () => client.workflow.getHandle(workflowId).query<T>(query));
@@ -42,7 +42,7 @@ export async function queryOrNull<T>(client: Client, workflowId: string, query: 
   }
 }
 
-/** The deployment that owns the namespace; null when none has claimed it, or its mark cannot be read. */
+/** The deployment that owns the namespace; null when none has claimed it, or its tag cannot be read. */
 export async function deploymentOf(client: Client): Promise<string | null> {
   try {
     const { memo } = await inTime(client, () => client.schedule.getHandle(reconcileScheduleId).describe());
@@ -57,7 +57,7 @@ export async function deploymentOf(client: Client): Promise<string | null> {
 export const inTime = <T>(client: Client, call: () => Promise<T>): Promise<T> =>
   client.withDeadline(Date.now() + updateDeadlineMs, call);
 
-/** Why a maintenance run does nothing in this namespace; null when it is the deployment's own. */
+/** Why a maintenance run does nothing in this namespace; null in the deployment's own namespace. */
 export async function refusalFor(client: Client, deploymentId: string): Promise<string | null> {
   const found = await deploymentOf(client);
   if (found === deploymentId) return null;

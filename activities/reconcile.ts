@@ -1,4 +1,4 @@
-// Compares open rows with their workflows, and finalizes a row whose workflow cannot. Everything here may be repeated.
+// Compares open rows with their workflows, and finalizes a row whose workflow cannot. Every step is idempotent.
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 
@@ -66,7 +66,7 @@ async function compareOne(
   const { client, store, now = Date.now } = deps;
   const { kind, number, workspace, specRef, missingSinceMs } = row;
   const jobNumber = kind === 'job' ? number : row.job;
-  // The job first: a cluster that exists when its job has ended may only be on its way out.
+  // The job first: a cluster found after its job has ended may be ending too.
   const job = jobNumber === null ? null : await lookUp(client, jobWorkflowId(jobNumber));
   const cluster = await lookUp(client, clusterWorkflowId(number));
   const seen = { kind, job: job?.presence ?? null, cluster: cluster.presence, missingSinceMs };
@@ -93,7 +93,7 @@ async function compareOne(
   if (isRefreshed) found.refreshed.push(name);
 }
 
-/** Writes the view of a workflow that was idle since before the row was restored from a backup: it writes nothing by itself. */
+/** Writes the view of a workflow that has been idle since before its row was restored from a backup, and so would not write it. */
 async function refresh<V>(
   { client, now = Date.now }: ReconcileDeps,
   records: RecordStore<V>,
@@ -103,7 +103,7 @@ async function refresh<V>(
 ): Promise<boolean> {
   const record = await records.find(row.workspace, row.number);
   if (record === null || record.status === status) return false;
-  // In this order: the view is at least as new as the version.
+  // In this order, so the view is at least as new as the version.
   const version = await queryOrNull<number>(client, workflowIdOf(row), messages.version);
   const view = await queryOrNull<V>(client, workflowIdOf(row), messages.view);
   if (version === null || view === null || version <= record.viewVersion) return false;
@@ -133,7 +133,7 @@ async function finalizeOne(deps: ReconcileDeps, missing: MissingRecord & { relea
 
 interface Finalizing<V> {
   query: string;
-  /** When nothing was ever written, and the workflow cannot be asked. */
+  /** Used when no view was ever written, and the workflow cannot be queried. */
   unseen: (record: StoredRecord<V>) => V;
   end: (last: V, text: string) => V;
 }
@@ -151,7 +151,7 @@ async function finalize<V>(
   await records.end({ view, version: record.viewVersion + 1, release, nowMs: (deps.now ?? Date.now)() });
 }
 
-/** The result of a workflow that left one; otherwise the last view that is known, ended. */
+/** Returns the result of the workflow if there is one; otherwise its last known view, ended. */
 async function finalView<V>(
   client: Client,
   workflowId: string,

@@ -1,5 +1,4 @@
-// What workflows write to the database: their views, and how much of their quota reservation they use. And what they read
-// there: when the API last heard their agents.
+// Database writes of workflows: their views and the usage of their quota reservations. And their reads: when the API last heard their agents.
 import type { Client } from '@temporalio/client';
 
 import type { RecordActivities } from '../contracts/activities.ts';
@@ -19,7 +18,7 @@ export interface RecordDeps {
 }
 
 export function createRecordActivities({ client, store, vault, now = Date.now }: RecordDeps): RecordActivities {
-  /** The workflow has set its final state before it asks for the final write. */
+  /** The workflow sets its final state before it requests the final write. */
   const viewCluster = (number: number): Promise<ClusterView> =>
     inTime(client, () => client.workflow.getHandle(clusterWorkflowId(number)).query<ClusterView>(clusterMessages.view));
   return {
@@ -37,7 +36,7 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
     noteUsage: (usage) => store.quotas.noteUsage(usage),
 
     async readHeard({ cluster, instances }) {
-      // The replicas first: what they write between the two reads are later signs of life, never silence.
+      // The replicas first: writes between the two reads are newer reports, never silence.
       const listeningMs = listeningOfAllMs(await store.liveness.replicas());
       const rows = await store.liveness.read(cluster, instances);
       const heard = rows.map(({ instance, heardAtMs, sinceMs }) => ({ instance, heardAtMs, sinceMs }));

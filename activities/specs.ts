@@ -1,5 +1,4 @@
-// Specifications, as the API wrote them to the object store before admission. It validated them then; here only their version
-// is checked.
+// Reads specifications, which the API validated and wrote to the object store before admission; only their version is checked here.
 import { ApplicationFailure, log } from '@temporalio/activity';
 
 import type { SpecActivities } from '../contracts/activities.ts';
@@ -21,7 +20,7 @@ export function createSpecActivities({ objects }: { objects: Objects }): SpecAct
   };
 }
 
-/** Null when it does not exist any more, and for a damaged one, which is reported: retries do not repair it. */
+/** Null for a missing specification, and for a damaged one, which is reported, because retries do not repair it. */
 export async function readSpec<T extends JobSpec | ClusterSpec>(objects: Objects, specRef: string): Promise<T | null> {
   const bytes = await objects.get(specRef);
   if (bytes === null) return null;
@@ -34,13 +33,13 @@ export async function readSpec<T extends JobSpec | ClusterSpec>(objects: Objects
   }
 }
 
-/** Vault keys of what is sealed for it. */
+/** Vault keys of its sealed data. */
 export const sealedRefs = (spec: JobSpec | ClusterSpec): string[] =>
   'caRef' in spec ? [spec.bundleRef, spec.caRef] : [spec.bundleRef];
 
 async function load<T extends JobSpec | ClusterSpec>(objects: Objects, specRef: string): Promise<T> {
   const spec = await readSpec<T>(objects, specRef);
-  // Waiting does not bring it back.
+  // Retries do not bring it back.
   if (spec === null)
     throw fatal('SpecMissing', `the specification ${specRef} is missing in the object store, or damaged`);
   const { v }: { v: number } = spec;

@@ -1,4 +1,4 @@
-// Reads from a workflow's history why its workflow task fails, and which task wrote what it fails at.
+// Finds in a workflow's history why its workflow task fails, and which task wrote the events that the code does not follow.
 import type { Client } from '@temporalio/client';
 
 import { eventNamedBy } from '../domain/stuck/decide.ts';
@@ -7,10 +7,10 @@ import type { StuckObservation } from '../domain/stuck/state.ts';
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 type Events = NonNullable<History['events']>;
 
-/** Replays with the code that this process runs: the server writes down only the first failure of a workflow task. */
+/** Replays with the code of this process, because the server records only the first failure of a workflow task. */
 export interface Replayer {
   buildId: () => string;
-  /** Why the code cannot follow the history, in the SDK's words; null when it can. */
+  /** Returns the SDK's message why the code cannot follow the history; null when it can. */
   violation: (history: History, workflowId: string) => Promise<string | null>;
 }
 
@@ -23,7 +23,7 @@ export async function readStuckHistory(
   const failure = failureIn(events) ?? (await failureByReplay(replayer, history, pending.workflowId));
   if (failure?.cause !== nondeterminism) return { ...pending, failure, writer: null };
   const named = writerOf(events, eventNamedBy(failure.message));
-  // The known fault needs the code that fails to have written some of the history: otherwise there is nothing to search.
+  // The known fault requires that the failing code wrote part of the history; otherwise there is nothing to search.
   const isSearched = named === null && events.some((event) => isDone(event) && writtenBy(event) === failure.buildId);
   return {
     ...pending,
@@ -32,7 +32,7 @@ export async function readStuckHistory(
   };
 }
 
-/** When the first attempt timed out, the server has not written down how the others failed. */
+/** When the first attempt timed out, the server has not recorded the failures of the others. */
 async function failureByReplay(
   { buildId, violation }: Replayer,
   history: History,
@@ -43,9 +43,8 @@ async function failureByReplay(
 }
 
 /**
- * Not every failure names an event. Then the shortest beginning of the history that the code cannot follow is searched: what it
- * does not follow was written just before that beginning ends. A beginning ends with a workflow task that was started, as the
- * server hands histories out.
+ * Not every failure names an event. Then this searches the shortest prefix of the history that the code cannot follow; the events at fault were
+ * written just before its end. A prefix ends with a started workflow task, because the server delivers histories in that form.
  */
 async function writerByReplay(
   replayer: Replayer,
@@ -65,7 +64,7 @@ async function writerByReplay(
   return writerBefore(events, events.slice(0, ends[lost]).findLastIndex(isDone));
 }
 
-/** As the server has written it down; null when no workflow task has failed since one was completed. */
+/** The failure that the server recorded; null when no workflow task has failed since the last completed one. */
 function failureIn(events: Events): StuckObservation['failure'] {
   const failedAt = events.findLastIndex((event) => event.workflowTaskFailedEventAttributes);
   const failed = events[failedAt]?.workflowTaskFailedEventAttributes;
@@ -78,7 +77,7 @@ function failureIn(events: Events): StuckObservation['failure'] {
   return { cause, message, buildId };
 }
 
-/** The event of a command follows the completed workflow task that gave it, and precedes whatever is scheduled next. */
+/** The event of a command follows the completed workflow task that issued it, and precedes the next scheduled one. */
 function writerOf(events: Events, eventId: number | null): StuckObservation['writer'] {
   if (eventId === null) return null;
   return writerBefore(
@@ -101,7 +100,7 @@ function writerBefore(events: Events, at: number): StuckObservation['writer'] {
   };
 }
 
-/** Whether a workflow task failed or timed out since the last one that was completed. */
+/** True when a workflow task failed or timed out since the last completed one. */
 function wasScheduledBefore(events: Events): boolean {
   const since = events.slice(events.findLastIndex(isDone) + 1);
   return since.some((event) => event.workflowTaskFailedEventAttributes || event.workflowTaskTimedOutEventAttributes);
@@ -114,5 +113,5 @@ const writtenBy = (done: Events[number]): string =>
 
 const nondeterminism = 'NON_DETERMINISTIC_ERROR';
 
-/** Of the protocol's enumeration of causes. */
+/** From the protocol's enumeration of causes. */
 const nondeterministicError = 24;

@@ -1,4 +1,4 @@
-// Checks all open workflows of jobs and clusters, and resets those that domain/stuck decides to reset.
+// Checks all open workflows of jobs and clusters, and resets those that domain/stuck selects.
 import { createHash } from 'node:crypto';
 
 import { log } from '@temporalio/activity';
@@ -21,7 +21,7 @@ export interface StuckWorkflowDeps {
   store: RecordStores;
   objects: Objects;
   replayer: Replayer;
-  /** For the metrics. */
+  /** For metrics. */
   onStuck: (workflowId: string, outcome: StuckWorkflow['outcome']) => void;
 }
 
@@ -53,7 +53,7 @@ async function checkAll(
   return report;
 }
 
-/** Each source has what the other lacks; one that does not answer must not hide what the other knows. */
+/** Merges both sources, because each lacks some workflows; a failure of one must not hide the other's. */
 async function openIds({ client, store }: StuckWorkflowDeps): Promise<Set<string>> {
   const ids = new Set<string>();
   const unavailable = (source: string) => (error: unknown) =>
@@ -83,7 +83,7 @@ async function checkOne(deps: StuckWorkflowDeps, pending: Pending, autoReset: bo
   const decision = decideStuck(await readStuckHistory(history, replayer, pending), resets, nowMs);
   if (decision.do === 'nothing') return null;
   if (decision.do === 'reset' && autoReset) {
-    // Before the reset: one that nothing remembers could be repeated without end.
+    // Before the reset: a reset without a record could be repeated without end.
     await writeResets(objects, workflowId, rememberReset(resets, workflowId, nowMs));
     const finish = history.events?.find(({ eventId }) => Number(eventId) === decision.toEventId);
     await reset(client, pending, decision, finish?.eventId ?? null);
@@ -107,19 +107,19 @@ async function reset(
     namespace: client.options.namespace,
     workflowExecution: { workflowId, runId },
     reason: `automatic reset of a stuck workflow: ${text}`.slice(0, 900),
-    // An attempt that is repeated after its answer was lost is the same reset.
+    // A repeated attempt after a lost answer is the same reset.
     requestId: createHash('sha256').update(`${workflowId} ${runId} ${toEventId}`).digest('hex').slice(0, 36),
     workflowTaskFinishEventId: workflowTaskFinishEventId ?? null,
     resetReapplyType: allEligible,
   });
 }
 
-/** Of the protocol's enumeration: signals and updates since then are applied again. */
+/** From the protocol's enumeration: later signals and updates are reapplied. */
 const allEligible = 3;
 
 const memoryOf = (workflowId: string): string => `stuck/${workflowId.replaceAll('/', '.')}.json`;
 
-/** A memory that cannot be read fails the check of this workflow: rather no reset than resets without end. */
+/** An unreadable record fails the check of this workflow, because no reset is better than endless resets. */
 async function readResets(objects: Objects, workflowId: string): Promise<Reset[]> {
   const bytes = await objects.get(memoryOf(workflowId));
   if (bytes === null) return [];

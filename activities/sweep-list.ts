@@ -1,4 +1,4 @@
-// Where the provider can act: what carries this deployment's tags, and the end of what is left behind besides instances.
+// Runs where the provider can act: lists instances and cloud resources with this deployment's tags, and deletes leftover resources.
 import { Context } from '@temporalio/activity';
 
 import type { SweepListActivities } from '../contracts/activities.ts';
@@ -15,7 +15,7 @@ export function createSweepListActivities(deps: { provider: (name: string) => Pr
         try {
           return { instances, resources: await cloud.listResources(deploymentId) };
         } catch (error) {
-          // An account that may not list volumes must not keep the instances from being swept.
+          // An account without permission to list volumes must not prevent the sweep of instances.
           return { instances, resources: [], unlisted: error instanceof Error ? error.message : String(error) };
         }
       });

@@ -1,5 +1,5 @@
-// What the sweep must know: whose the namespace is, which clusters are open, and what its last run saw. It asks each
-// workflow itself and never visibility, which lags behind. It also deletes what was sealed and can be opened no more.
+// Facts for the sweep: the owner of the namespace, the open clusters, and the sightings of the last run. It asks about each workflow itself, never
+// visibility, which lags. It also deletes expired sealed objects.
 import type { Client } from '@temporalio/client';
 
 import { expiredKeptMs, maxExpiredBytes, maxExpiredPerRound, sweepDescribeAtOnce } from '../domain/sweep/limits.ts';
@@ -14,7 +14,7 @@ import { deploymentOf, presenceOf } from './presence.ts';
 
 export function createSweepActivities(deps: { client: Client; objects: Objects; now?: () => number }): SweepActivities {
   const { client, objects, now = Date.now } = deps;
-  // Where the next round begins. Lost with this process, which costs no more than looking at some twice.
+  // Where the next round begins. After a restart of this process, some objects are examined twice.
   let after = '';
   return {
     async describeClusters({ numbers }) {
@@ -25,7 +25,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
           const states = await Promise.all(batch.map((number) => presenceOf(client, clusterWorkflowId(number))));
           for (const [index, number] of batch.entries()) clusters.push({ number, state: states[index] ?? 'unknown' });
         }
-        // Last, so that it is still the same namespace after all that was learned from it.
+        // Last, so all answers above certainly came from this namespace.
         return { deploymentInTemporal: await deploymentOf(client), clusters };
       });
     },
@@ -37,7 +37,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
         try {
           ({ after } = await removeExpired(objects, round));
         } catch {
-          // The store cannot be listed now: that must not fail a sweep of instances, and the next one tries again.
+          // The store cannot be listed now. That must not fail a sweep of instances; the next sweep tries again.
         }
       });
     },
@@ -53,7 +53,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
   };
 }
 
-/** Sightings that cannot be parsed count as none: every orphan is then seen for the first time, so no instance ends too early. */
+/** Sightings that cannot be parsed count as none: every orphan is then seen for the first time, so no instance is terminated too early. */
 function parseSightings(text: string): Sighting[] {
   try {
     const stored: unknown = JSON.parse(text);

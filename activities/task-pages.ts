@@ -1,5 +1,5 @@
-// Pages of task records go to the object store before a job's state drops them. Keys are fixed by number and page: a repeated
-// write replaces itself with the same bytes.
+// Writes pages of task records to the object store before a job's state drops them. Number and page determine the key, so a repeated write stores the
+// same bytes again.
 import type { TaskPageActivities } from '../contracts/activities.ts';
 import { taskPageKey } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
