@@ -11,15 +11,15 @@ import { durationInput, listOf } from './common.ts';
 
 const dollars = z.number().min(0).max(1_000_000_000).nullable();
 
-/** Replaces the rule. Without both thresholds nothing needs an approval. */
+/** Replaces the rule. Without both thresholds, nothing needs an approval. */
 export const putApprovalRule = z.strictObject({
-  /** A job or cluster that may cost more than this an hour waits for an admin. */
+  /** A job or cluster that may cost more per hour waits for an admin. */
   dollarsPerHour: dollars.default(null),
-  /** One that may cost more than this in total, or whose cost has no limit. */
+  /** A job or cluster that may cost more in total, or has no cost limit, waits for an admin. */
   dollars: dollars.default(null),
-  /** Admins may approve what they created themselves. */
+  /** Whether admins may approve their own requests. */
   allowOwn: z.boolean().default(false),
-  /** What no admin has approved after this time ends. From a minute to 30 days. */
+  /** An unapproved request ends after this time; from a minute to 30 days. */
   timeout: durationInput.default('24h'),
 });
 export type PutApprovalRule = z.input<typeof putApprovalRule>;
@@ -44,15 +44,15 @@ export const listApprovals = z.strictObject({
 export type ListApprovals = z.output<typeof listApprovals>;
 
 export const approval = z.object({
-  /** Of the job or cluster. */
+  /** Number of the job or cluster. */
   number: z.number().int(),
   kind: z.enum(['job', 'cluster']),
   name: z.string(),
   user: z.string(),
   why: z.string(),
-  /** At most; null when a price is unknown. */
+  /** Maximum; null when a price is unknown. */
   dollarsPerHour: z.number().nullable(),
-  /** At most; null without a limit. */
+  /** Maximum; null when unlimited. */
   dollars: z.number().nullable(),
   state: approvalState,
   askedAt: z.iso.datetime(),

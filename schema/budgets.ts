@@ -1,7 +1,7 @@
 // Budgets over HTTP.
 //
-// GET    /v1/budgets            -> budgetList: each with what was counted last
-// PUT    /v1/budgets/{budget}   putBudget -> budget; makes or changes; admin
+// GET    /v1/budgets            -> budgetList: each with its last count
+// PUT    /v1/budgets/{budget}   putBudget -> budget; creates or changes; admin
 // DELETE /v1/budgets/{budget}   -> budget as it was; admin
 import { z } from 'zod';
 
@@ -14,17 +14,17 @@ const number = z.number().int().min(1).max(999_999_999_999);
 export const budgetParam = z.object({ budget: nameInput });
 
 export const putBudget = z.strictObject({
-  /** At least a cent: less would stop everything, and be shown as $0.00. */
+  /** At least a cent: less would stop everything, and read as $0.00. */
   dollars: z.number().min(0.01).max(1_000_000_000),
-  /** `run`: each cluster or job of the subject alone, from its start on. Days and months are those of UTC. */
+  /** `run`: each cluster or job of the subject separately, from its start. Days and months are in UTC. */
   period: z.enum(budgetPeriods).default('month'),
-  /** Only what this user has started. Without `user`, `cluster` and `job` the budget is the workspace's. */
+  /** Only this user's clusters and jobs. Without `user`, `cluster` and `job` the budget covers the workspace. */
   user: userName.optional(),
   cluster: number.optional(),
   job: number.optional(),
-  /** A warning is given at this percentage. */
+  /** A warning is sent at this percentage. */
   warnAtPercent: z.number().int().min(1).max(100).default(80),
-  /** When it is used up. `warn`: an event only; `refuse`: no launches; `stop`: what runs ends too. */
+  /** The effect when it is used up. `warn`: an event only; `refuse`: no launches; `stop`: running clusters and jobs end too. */
   action: z.enum(budgetActions).default('refuse'),
 });
 export type PutBudget = z.input<typeof putBudget>;
@@ -39,14 +39,14 @@ export const budget = z.object({
   job: z.number().int().nullable(),
   warnAtPercent: z.number().int(),
   action: z.enum(budgetActions),
-  /** In the present period; of a budget per run, by the open one that has cost most. */
+  /** In the current period; for a budget per run, by the most expensive open cluster or job. */
   spentDollars: z.number(),
-  /** Of the instances that exist now. */
+  /** For the existing instances. */
   dollarsPerHour: z.number(),
   level: z.enum(['ok', 'warned', 'exceeded']),
   /** Null for runs. */
   periodEndsAt: z.iso.datetime().nullable(),
-  /** Null until it was counted for the first time, some seconds after it was made. */
+  /** Null until the first count, some seconds after its creation. */
   countedAt: z.iso.datetime().nullable(),
 });
 export type Budget = z.infer<typeof budget>;

@@ -2,16 +2,16 @@
 import { z } from 'zod';
 
 export const checkCloud = z.strictObject({
-  /** The name of a provider, as the list of clouds has it. */
+  /** The name of a provider in the list of clouds. */
   cloud: z.string().max(50),
 });
 
 export const cloudFinding = z.object({
-  /** What was checked. */
+  /** The checked subject. */
   name: z.string(),
   state: z.enum(['ok', 'broken', 'unchecked']),
   text: z.string(),
-  /** What to do; empty when all is well. */
+  /** The remedy; empty when all is well. */
   fix: z.string(),
   at: z.iso.datetime().nullable(),
 });
@@ -20,9 +20,9 @@ export const cloud = z.object({
   name: z.string(),
   title: z.string(),
   kind: z.enum(['host', 'cloud']),
-  /** The default one first; empty where there are none. */
+  /** The default region first; empty where there are no regions. */
   regions: z.array(z.object({ name: z.string(), zones: z.array(z.string()) })),
-  /** Where instances are launched, and as whom. `workspace`: only this one's; null: of all that have none of their own. */
+  /** The accounts in which instances are launched. `workspace`: only for this one; null: for all without their own account. */
   accounts: z.array(z.object({ workspace: z.string().nullable(), account: z.string(), detail: z.string() })),
   checks: z.array(cloudFinding),
 });

@@ -1,5 +1,5 @@
-// A Dask cluster's specification as it lies in the object store: written by the API before admission, read by the cluster's
-// first activity. It holds no secret: environment variables and options lie sealed in the bundle, the CA in the vault.
+// A Dask cluster's specification in the object store: written by the API before admission, read by the cluster's first activity. It contains no
+// secret: environment variables and options are sealed in the bundle, the CA is in the vault.
 import { z } from 'zod';
 
 import { machines } from './machines-spec.ts';
@@ -15,7 +15,7 @@ export const clusterSpec = z.object({
   caRef: z.string(),
   createdAt: z.iso.datetime(),
   settings: z.object({
-    /** Filled with the admitted name by the cluster itself. */
+    /** The cluster fills in the admitted name. */
     name: z.string(),
     job: z.null(),
     /** The head instance and the workers. */

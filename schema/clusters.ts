@@ -27,7 +27,7 @@ export const clusterStatus = z.enum([
 ]);
 export const instanceState = z.enum(['starting', 'ready', 'stopping', 'error']);
 
-/** Of free form, as deep as `maxValueDepth`. */
+/** Free-form, nested at most `maxValueDepth` levels. */
 const freeValue = z.unknown().refine((value) => isShallow(value, maxValueDepth), {
   error: `nested deeper than ${maxValueDepth} levels`,
 });
@@ -42,29 +42,29 @@ const workerCount = z.number().int().min(0).max(1000);
 export const createCluster = z.strictObject({
   ...clusterMachinesInput,
   name: nameInput.optional(),
-  /** When the name is taken by an open cluster: answer that one. */
+  /** When an open cluster has the name, return that one. */
   getOrCreate: z.boolean().default(true),
-  /** Dask workers, beside the scheduler; with a range, `[4, 20]` unless given, their number follows the load. */
+  /** Number of Dask workers, besides the scheduler. With a range, the number follows the load; `[4, 20]` by default. */
   workers: z.union([workerCount, z.tuple([workerCount, workerCount])]).optional(),
-  /** The Python environment, built by uv; a pinned dask, distributed and bokeh are added unless it names them. */
+  /** The Python environment, built by uv; pinned versions of dask, distributed and bokeh are added unless it names them. */
   software: software.optional(),
-  /** Or a container, which brings Dask: exclusive with software. */
+  /** Or a container image that contains Dask; exclusive with software. */
   ...containerInput,
   /** Or the name of an environment of the workspace (PUT /v1/environments/{environment}). */
   softwareName: nameInput.optional(),
-  /** Text of a script that each instance runs once, before anything else; with its `#!` line, else by bash. */
+  /** A script that each instance runs once, before anything else; with its `#!` line, or else by bash. */
   hostSetupScript,
-  /** A Jupyter server beside the scheduler, for users who may run code on the cluster; its environment must have jupyterlab. */
+  /** A Jupyter server beside the scheduler, for users who may run code on the cluster; its environment must contain jupyterlab. */
   jupyter: z.boolean().default(false),
-  /** What the scheduler counts and the cluster shows: numbers by names of functions and types of exceptions. `[]`: nothing. */
+  /** Usage data that the scheduler collects and the cluster shows: numbers by names of functions and types of exceptions. `[]` for none. */
   usage: z.array(usageKind).max(3).default(['groups', 'exceptions', 'memory']),
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
   workerOptions: z.record(z.string().max(100), freeValue).default({}),
-  /** Dask workers of each worker instance, which share its threads and memory. `workers` counts instances. */
+  /** Dask workers on each worker instance, which share its threads and memory; `workers` then counts instances. */
   workersPerInstance: z.number().int().min(1).max(64).default(1),
-  /** The scheduler's instance runs a worker too, which is in addition to `workers` and which no scaling removes. */
+  /** The scheduler's instance runs a worker too, in addition to `workers`; no scaling removes it. */
   extraWorkerOnScheduler: z.boolean().default(false),
   schedulerClass: z.string().max(200).optional(),
   schedulerOptions: z.record(z.string().max(100), freeValue).default({}),
@@ -72,17 +72,17 @@ export const createCluster = z.strictObject({
   /** Ends the cluster when no client has been connected for this long. */
   noClientTimeout: durationInput.optional(),
   startTimeout: durationInput.default('10 minutes'),
-  /** Ends the cluster when its scheduler runs and has not answered for this long. */
+  /** Ends the cluster when its scheduler runs but has not answered for this long. */
   unresponsiveTimeout: durationInput.default('20 minutes'),
   maxLifetime: durationInput.optional(),
-  /** The cluster ends when its instances have cost this much, in US dollars. */
+  /** Ends the cluster when its instances have cost this much, in US dollars. */
   maxCost: maxCostInput.optional(),
   drainTimeout: durationInput.default('2 minutes'),
-  /** How long an instance may be silent before it is looked into. */
+  /** How long an instance may be silent before it is inspected. */
   lease: durationInput.default('9 minutes'),
-  /** An instance ends itself after this long without an answer from the control plane; 30 minutes by default. */
+  /** An instance ends itself after this long without an answer from the control plane; default 30 minutes. */
   watchdogTimeout: durationInput.optional(),
-  /** Others see that it is there and how it stands; all else of it is its creator's alone. */
+  /** Other users see only that it exists, and its status; all other data is visible only to its creator. */
   privateToCreator: z.boolean().default(false),
 });
 export type CreateCluster = z.input<typeof createCluster>;
@@ -93,31 +93,31 @@ export const createdCluster = z.object({
   name: z.string(),
   existing: z.boolean(),
   warnings: z.array(z.string()),
-  /** Why it waits for an admin's approval, as `waiting`: nothing is launched before. */
+  /** Why it waits for an admin's approval, with status `waiting`: nothing is launched before. */
   needsApproval: z.string().optional(),
   /** Temporal is unavailable: the cluster is accepted, and starts when Temporal is available again. */
   acceptedForLater: z.literal(true).optional(),
-  /** Of a new one on a cloud, all its instances together. */
+  /** For a new cluster on a cloud: the price of all its instances together. */
   pricePerHour: planPrice.optional(),
 });
 export type CreatedCluster = z.infer<typeof createdCluster>;
 
 export const scaleCluster = z.strictObject({ workers: z.number().int().min(0).max(1000) });
-/** Both or neither: without them adaptive scaling is turned off. */
+/** Both or neither; without them adaptive scaling is turned off. */
 export const adaptCluster = z.strictObject({
   minimum: z.number().int().min(0).max(1000).optional(),
   maximum: z.number().int().min(1).max(1000).optional(),
-  /** The scheduler asks for as many workers as finish its known work in this time; 3 minutes by default. */
+  /** The scheduler requests enough workers to finish its known work in this time; default 3 minutes. */
   targetDuration: durationInput.optional(),
-  /** A worker is closed after so many intervals in a row without need for it; 24 by default. */
+  /** A worker is closed after so many consecutive intervals in which it was not needed; default 24. */
   waitCount: z.number().int().min(1).max(100_000).optional(),
-  /** How often the scheduler judges its load; 5 seconds by default. */
+  /** How often the scheduler evaluates its load; default 5 seconds. */
   interval: durationInput.optional(),
 });
 export type AdaptCluster = z.input<typeof adaptCluster>;
 export const keepaliveCluster = z.strictObject({ timeout: durationInput.optional() });
 
-/** These allow running code on the cluster. */
+/** Credentials that allow running code on the cluster. */
 export const credentials = z.object({
   schedulerAddress: z.string(),
   /** PEM. */
@@ -126,8 +126,8 @@ export const credentials = z.object({
   key: z.string(),
   expiresAt: z.iso.datetime(),
   /**
-   * The cluster's Python environment as its creator gave it; without requirements it has the default ones. Null when there is
-   * no environment, or the cluster is older than its sealed settings.
+   * The cluster's Python environment as its creator defined it, or the default packages without requirements. Null without an environment, and for a
+   * cluster older than its sealed settings.
    */
   environment: environment.nullable(),
 });
@@ -145,7 +145,7 @@ export const clusterLogsQuery = z.object({
 export const listClustersQuery = listQuery.extend({
   name: nameInput.optional(),
   status: listOf(clusterStatus).optional(),
-  /** `job`: those that run the tasks of a job. `dask`: the others. */
+  /** `job`: clusters that run the tasks of a job. `dask`: all others. */
   kind: z.enum(['dask', 'job']).optional(),
 });
 export type ListClustersQuery = z.output<typeof listClustersQuery>;
@@ -175,10 +175,10 @@ export const dask = z.object({
     })
     .nullable(),
   clients: z.number().int().nullable(),
-  /** What was computed since the scheduler started; also of an ended cluster. Null without any, or when it was turned off. */
+  /** Computations since the scheduler started, also of an ended cluster. Null when there are none, or when usage data is off. */
   usage: usageReport.nullable().optional(),
   idleSince: z.iso.datetime().nullable(),
-  /** Since when the scheduler runs and does not answer. */
+  /** Since when the scheduler runs but does not answer. */
   unresponsiveSince: z.iso.datetime().nullable().optional(),
   adaptive: z
     .object({
@@ -198,7 +198,7 @@ export const instance = z.object({
   slot: count,
   generation: count,
   address: z.string().nullable(),
-  /** For clients outside the cloud's network; null where the instance has none. */
+  /** For clients outside the cloud's network; null for an instance without one. */
   publicAddress: z.string().nullable(),
   /** Its instance type. */
   type: z.string(),
@@ -207,7 +207,7 @@ export const instance = z.object({
   registeredAt: time,
   reason: reason.nullable(),
   process: daskProcess.nullable(),
-  /** How it came up so far, in order. */
+  /** The stages of its start so far, in order. */
   stages: z
     .array(
       z.object({
@@ -232,7 +232,7 @@ export const cluster = z.object({
   region: z.string().nullable().optional(),
   instances: z.array(instance),
   failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })),
-  /** `by`: the user who asked for it, when one did. */
+  /** `by`: the user who requested it, if any. */
   events: z.array(
     z.object({ at: z.iso.datetime(), code: z.string(), text: z.string(), by: z.string().nullable().optional() }),
   ),
@@ -241,7 +241,7 @@ export const cluster = z.object({
   endedAt: time,
   launched: count,
   terminated: count,
-  /** Instances that the cloud cannot give now: since when, when it is asked again, and until when at most. */
+  /** Unavailable instances: since when, the time of the next attempt, and the time limit. */
   waitingForCapacity: z
     .object({
       since: z.iso.datetime(),
@@ -254,14 +254,14 @@ export const cluster = z.object({
     .optional(),
   /** Null for a job's cluster. */
   dask: dask.nullable(),
-  /** GPUs of its instances, and how many of them have done nothing for 15 minutes; null until an instance has reported any. */
+  /** GPUs of its instances, and how many of them have been idle for 15 minutes; null until an instance has reported GPUs. */
   gpus: z.object({ total: count, idle: count, idleSince: time }).nullable().optional(),
   staleSince: time,
-  /** What its instances have cost so far, approximately: in answers to lists and to a single read. */
+  /** The approximate cost of its instances so far; only in lists and single reads. */
   cost: ownCost.optional(),
-  /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
+  /** Temporal is unavailable, or the cluster has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
-  /** It is private to another user: what only its creator may see is left empty. */
+  /** Private to another user: fields that only its creator may see are empty. */
   withheld: z.literal(true).optional(),
 });
 export type Cluster = z.infer<typeof cluster>;

@@ -1,4 +1,4 @@
-// GET /v1/clusters/{number}/configuration and GET /v1/jobs/{number}/configuration: what was asked for, without secrets.
+// GET /v1/clusters/{number}/configuration and GET /v1/jobs/{number}/configuration: the requested settings, without secrets.
 import { z } from 'zod';
 
 import { machines } from './machines-spec.ts';
@@ -11,9 +11,9 @@ const { workerTypes, headTypes, architecture, spotPolicy, region, zones, allowCr
 export const configuration = z.object({
   number: count,
   provider: z.string(),
-  /** That it was created with, the head instance among them. */
+  /** The number at creation, including the head instance. */
   instances: count,
-  /** Types in the order in which they are tried. Null where instances are processes of one machine. */
+  /** Types in the order of attempts. Null where instances are processes of one machine. */
   machines: z
     .object({
       ...{ workerTypes, headTypes, architecture, spotPolicy, region, zones, allowCrossZone, diskGib },
@@ -21,7 +21,7 @@ export const configuration = z.object({
       waitForCapacitySeconds: seconds,
     })
     .nullable(),
-  /** Null: without a limit, or not of this kind. */
+  /** Null for no limit, or for a limit of another kind of object. */
   limits: z.object({
     maxCostDollars: z.number().nullable(),
     idleTimeoutSeconds: seconds,
@@ -29,20 +29,20 @@ export const configuration = z.object({
     maxLifetimeSeconds: seconds,
     jobTimeoutSeconds: seconds,
     taskTimeoutSeconds: seconds,
-    /** Of a failed task. */
+    /** Retries of a failed task. */
     retries: count.nullable(),
   }),
-  /** Null when it has ended: what its instances were given is deleted then. */
+  /** Null once it has ended, because its bundle is then deleted. */
   software: z
     .object({
       /** `host`: the programs of the instance itself. */
       kind: z.enum(['host', 'environment', 'container']),
       image: z.string().nullable(),
       python: z.string().nullable(),
-      /** Passwords in URLs are left out. */
+      /** Without the passwords in URLs. */
       requirements: z.array(z.string()),
       packageFiles: z.array(packageFile),
-      /** Names alone. */
+      /** Only the names. */
       environmentVariables: z.array(z.string()),
       hasHostSetupScript: z.boolean(),
       jupyter: z.boolean(),

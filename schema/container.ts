@@ -1,4 +1,4 @@
-// The container of a job's tasks or of a cluster's Dask processes, as a caller asks for it.
+// A request's container for the tasks of a job or the Dask processes of a cluster.
 import { z } from 'zod';
 
 import { imageSyntax } from '../domain/job/runtime-options.ts';
@@ -10,18 +10,18 @@ export const hostSetupScript = z
   .max(256 * 1024)
   .optional();
 
-/** Credentials by registry, as `auths` of Docker's config.json has them; `auth` is base64 of `user:password`. */
+/** Credentials by registry, in the format of `auths` in Docker's config.json; `auth` is base64 of `user:password`. */
 export const registryAuth = z.record(
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.:/_-]{0,254}$/, 'the name of a registry, e.g. ghcr.io'),
   z.strictObject({ auth: z.base64().max(16 * 1024) }),
 );
 
 export const containerInput = {
-  /** Image of a container, e.g. `ubuntu:24.04`, that commands run in. Instances run it with podman or docker. */
+  /** Image of the container in which commands run, e.g. `ubuntu:24.04`. Instances run it with podman or docker. */
   container: z.string().regex(imageSyntax, 'the name of an image, e.g. ubuntu:24.04').optional(),
-  /** The entrypoint of the image is not used. */
+  /** Ignores the image's entrypoint. */
   ignoreContainerEntrypoint: z.boolean().optional(),
-  /** Credentials of registries, for the pull of the image; sealed. */
+  /** Credentials of registries for pulling the image; sealed. */
   registryAuth: registryAuth.optional(),
 };
 

@@ -1,4 +1,4 @@
-// What was spent, over HTTP: GET /v1/costs.
+// Costs over HTTP: GET /v1/costs.
 import { z } from 'zod';
 
 import { costGroupings } from '../domain/cost/summary.ts';
@@ -7,26 +7,28 @@ export const costGrouping = z.enum(costGroupings);
 
 export const costsQuery = z.object({
   by: costGrouping.default('user'),
-  /** An RFC 3339 time, or how long ago, e.g. `7 days`; 30 days unless given. */
+  /** An RFC 3339 time, or an age, e.g. `7 days`; default 30 days. */
   since: z.string().max(50).optional(),
-  /** Only this user's. */
+  /** Only this user's costs. */
   user: z.string().max(100).optional(),
 });
 export type CostsQuery = z.output<typeof costsQuery>;
 
 const amounts = {
-  /** US dollars: the price at each instance's launch, by the second, a minute at least. */
+  /** US dollars: the price at each instance's launch, by the second, at least a minute. */
   dollars: z.number(),
   instanceHours: z.number(),
   instances: z.number().int(),
-  /** Of those that exist now. */
+  /** For the existing instances. */
   dollarsPerHour: z.number(),
 };
 
 export const costLine = z.object({
-  /** A user, a tag as `key=value`, the number of a job or cluster, a day in UTC, or an instance type with its market. Empty: jobless clusters. */
+  /**
+   * A user, a tag as `key=value`, the number of a job or cluster, a day in UTC, or an instance type with its market. Empty: clusters without a job.
+   */
   key: z.string(),
-  /** Of a job or cluster. */
+  /** Name of the job or cluster. */
   name: z.string().nullable(),
   ...amounts,
 });
@@ -38,15 +40,15 @@ export const costs = z.object({
   until: z.iso.datetime(),
   items: z.array(costLine),
   total: z.object(amounts),
-  /** Where the prices come from; that of this machine says that it costs nothing. */
+  /** Sources of the prices; the source of a host states that it costs nothing. */
   priceSources: z.array(z.string()),
 });
 export type Costs = z.infer<typeof costs>;
 
-/** Of one job or cluster, since its start; null until it has had an instance. */
+/** Cost of one job or cluster since its start; null before its first instance. */
 export const ownCost = z.object({ dollars: z.number(), dollarsPerHour: z.number() }).nullable();
 export type OwnCost = z.infer<typeof ownCost>;
 
-/** What a job or cluster had cost, at equal distances of time from its first instance on. */
+/** The cost of a job or cluster at equal time intervals from its first instance on. */
 export const costOverTime = z.object({ points: z.array(z.object({ at: z.iso.datetime(), dollars: z.number() })) });
 export type CostOverTime = z.infer<typeof costOverTime>;

@@ -1,4 +1,4 @@
-// Named environments: what a name points to. A cluster or a job that names one gets a copy of what it points to at that time.
+// Named environments. A cluster or job that names one gets a copy of its content at that time.
 import { z } from 'zod';
 
 import { nameInput } from './common.ts';
@@ -16,9 +16,9 @@ const time = z.iso.datetime();
 
 export const namedEnvironment = z.object({
   name: z.string(),
-  /** Counts up with each change of what the name points to. */
+  /** Incremented with each change of the content. */
   version: z.number().int(),
-  /** Of the content; equal contents of a workspace have equal ones. */
+  /** Of the content; equal contents in a workspace have equal hashes. */
   hash: z.string(),
   kind: z.enum(['environment', 'container']),
   /** E.g. `12 requirements, Python 3.12`, or the image. */
@@ -32,20 +32,20 @@ export type NamedEnvironment = z.infer<typeof namedEnvironment>;
 export const environmentPage = z.object({ items: z.array(namedEnvironment), next: z.string().nullable() });
 export type EnvironmentPage = z.infer<typeof environmentPage>;
 
-/** One for each platform that has needed it, of those that instances share through the object store. */
+/** One build for each platform that needed it, among the environments that instances share through the object store. */
 const environmentBuild = z.object({
   state: z.enum(['building', 'stored', 'failed', 'too-large']),
   /** Operating system, C library, processor and interpreter. */
   platform: z.string(),
-  /** A host setup script has run before it was built. */
+  /** A host setup script ran before the build. */
   hasSetupScript: z.boolean(),
-  /** Who has built it, or does. */
+  /** The cluster, instance and user of the build. */
   cluster: z.number().int(),
   instance: z.string(),
   user: z.string(),
   claimedAt: time,
   lastUsedAt: time,
-  /** Null unless it is stored. */
+  /** Null unless stored. */
   archive: z
     .object({
       bytes: z.number().int(),
@@ -58,7 +58,7 @@ const environmentBuild = z.object({
 export type EnvironmentBuild = z.infer<typeof environmentBuild>;
 
 export const environmentDetails = namedEnvironment.extend({
-  /** Passwords in URLs are left out. Null for a container. */
+  /** Without the passwords in URLs. Null for a container. */
   software: z
     .object({
       requirements: z.array(z.string()),
@@ -69,7 +69,7 @@ export const environmentDetails = namedEnvironment.extend({
     .nullable(),
   /** Null for a Python environment. */
   container: z.string().nullable(),
-  /** Those used last first, at most 50. */
+  /** At most 50, the most recently used first. */
   builds: z.array(environmentBuild),
 });
 export type EnvironmentDetails = z.infer<typeof environmentDetails>;

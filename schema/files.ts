@@ -1,4 +1,4 @@
-// Files of jobs: what clients send before a job starts, what tasks leave behind, and how their bytes travel.
+// Files of jobs: uploads before a job starts, output files of tasks, and their transfer.
 import { z } from 'zod';
 
 import { isFilePath, maxPathBytes } from '../domain/file-path.ts';
@@ -9,7 +9,7 @@ import { sha256 } from './software.ts';
 const bytes = z.number().int().min(0).max(maxFileBytes, 'a file may have at most 5 GiB');
 const count = z.number().int().min(0);
 
-/** A file by its place below a task's working directory, and its content by its SHA-256. */
+/** A file: its path below a task's working directory, and the SHA-256 of its content. */
 export const storedFile = z.strictObject({
   path: z
     .string()
@@ -33,7 +33,7 @@ export const fileUploadsRequest = z.strictObject({
   files: z.array(z.strictObject({ sha256, bytes })).min(1).max(maxFilesAtOnce),
 });
 
-/** Those that are not stored yet. `url` is a signed PUT to the bucket, good for an hour; null: PUT /v1/file-blobs/{sha256}. */
+/** The files that are not stored yet. `url` is a signed PUT to the bucket, valid for an hour; null: PUT /v1/file-blobs/{sha256}. */
 export const fileUploads = z.object({
   uploads: z.array(
     z.object({ sha256: z.string(), url: z.string().nullable(), headers: z.record(z.string(), z.string()) }),
@@ -43,7 +43,7 @@ export type FileUpload = z.infer<typeof fileUploads>['uploads'][number];
 
 export const fileDownloadsRequest = z.strictObject({ sha256s: z.array(sha256).min(1).max(maxFilesAtOnce) });
 
-/** `url` is a signed GET from the bucket, good for an hour; null: GET /v1/file-blobs/{sha256}. */
+/** `url` is a signed GET from the bucket, valid for an hour; null: GET /v1/file-blobs/{sha256}. */
 export const fileDownloads = z.object({
   downloads: z.array(z.object({ sha256: z.string(), isStored: z.boolean(), url: z.string().nullable() })),
 });
@@ -51,7 +51,7 @@ export type FileDownload = z.infer<typeof fileDownloads>['downloads'][number];
 
 export const blobParams = z.object({ sha256 });
 
-/** What one attempt of a task left behind; all of it appears at once. */
+/** The output files of one attempt of a task; all of them appear at once. */
 export const taskFiles = z.strictObject({
   task: count,
   taskId: count,
@@ -60,7 +60,7 @@ export const taskFiles = z.strictObject({
 });
 export type TaskFiles = z.output<typeof taskFiles>;
 
-/** Content that was not uploaded: nothing was recorded then. */
+/** Contents that were not uploaded; if there are any, nothing was recorded. */
 export const storedTaskFiles = z.object({ missing: z.array(z.string()) });
 
 export const addFiles = z.strictObject({ files: inputFiles.min(1) });
@@ -78,7 +78,7 @@ export const listedFile = z.object({
 export type ListedFile = z.infer<typeof listedFile>;
 export const filePage = z.object({ items: z.array(listedFile), next: z.string().nullable() });
 export type FilePage = z.infer<typeof filePage>;
-/** `next` of an earlier page. */
+/** The `next` of an earlier page. */
 export const filesQuery = z.object({
   after: z
     .string()

@@ -1,11 +1,11 @@
-// A cluster or job as it was at a past moment: GET /v1/clusters/{number}/at and GET /v1/jobs/{number}/at.
+// A cluster or job at a past time: GET /v1/clusters/{number}/at and GET /v1/jobs/{number}/at.
 import { z } from 'zod';
 
 import { stageNames } from '../domain/cluster/statuses.ts';
 import { reason } from './common.ts';
 
 export const atQuery = z.object({
-  /** An RFC 3339 time, or how long ago, e.g. `20 minutes`; now unless given. */
+  /** An RFC 3339 time, or an age, e.g. `20 minutes`; now by default. */
   time: z.string().max(50).optional(),
 });
 export type AtQuery = z.output<typeof atQuery>;
@@ -19,14 +19,14 @@ const instanceAt = z.object({
   state: z.enum(['starting', 'ready', 'stopping', 'error']),
   /** State of its Dask process; null without one. */
   process: z.enum(['pending', 'starting', 'started', 'stopping', 'stopped', 'error']).nullable(),
-  /** What it had reached by then. */
+  /** The stages reached by then. */
   stages: z.array(z.object({ name: z.enum(stageNames), at: z.iso.datetime() })),
 });
 
 const money = {
-  /** US dollars from its start up to then. */
+  /** US dollars from its start until then. */
   dollars: z.number(),
-  /** Of the instances that existed then. */
+  /** For the instances that existed then. */
   dollarsPerHour: z.number(),
 };
 
@@ -36,12 +36,12 @@ export const clusterAt = z.object({
   at: z.iso.datetime(),
   status: z.enum(['waiting', 'pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error']),
   reason: reason.nullable(),
-  /** Instances wanted, the head instance included. */
+  /** Target number of instances, the head instance included. */
   target: z.number().int(),
   instances: z.array(instanceAt),
-  /** Dask workers that had started, without those on their way out; null for the cluster of a job. */
+  /** Dask workers that had started and were not leaving; null for the cluster of a job. */
   workersStarted: z.number().int().nullable(),
-  /** The newest ones up to then. */
+  /** The newest ones until then. */
   events: z.array(z.object({ at: z.iso.datetime(), code: z.string(), text: z.string(), by: z.string().nullable() })),
   ...money,
 });
@@ -55,11 +55,11 @@ export const jobAt = z.object({
   at: z.iso.datetime(),
   status: z.enum(['waiting', 'pending', 'running', 'done', 'error', 'cancelled']),
   reason: reason.nullable(),
-  /** `pending`: those that an instance held and had not started too, and those between two attempts. */
+  /** `pending` includes tasks that an instance held but had not started, and tasks between two attempts. */
   tasks: z.object({
     ...{ total: count, pending: count, running: count, done: count, error: count, cancelled: count },
   }),
-  /** Of the cluster that runs its tasks. */
+  /** Instances of the cluster that runs its tasks. */
   instances: z.array(instanceAt),
   ...money,
 });

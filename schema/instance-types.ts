@@ -1,4 +1,4 @@
-// What can be launched, over HTTP: GET /v1/instance-types.
+// Available instance types over HTTP: GET /v1/instance-types.
 import { z } from 'zod';
 
 import { providerName, regionInput } from './machines.ts';
@@ -7,18 +7,18 @@ const number = z.string().regex(/^\d{1,6}$/, 'a whole number');
 
 export const instanceTypesQuery = z.object({
   provider: providerName.optional(),
-  /** vCPUs, at least and at most. */
+  /** Minimum and maximum number of vCPUs. */
   minCpu: number.optional(),
   maxCpu: number.optional(),
-  /** E.g. `16 GiB`, at least and at most. */
+  /** Minimum and maximum, e.g. `16 GiB`. */
   minMemory: z.string().max(50).optional(),
   maxMemory: z.string().max(50).optional(),
   gpu: z.enum(['true', 'false']).optional(),
   arm: z.enum(['true', 'false']).optional(),
-  /** The default region unless given. */
+  /** The default region when absent. */
   region: regionInput.optional(),
   zone: z.string().max(50).optional(),
-  /** How the name begins, e.g. `m6i.`. */
+  /** The prefix of the name, e.g. `m6i.`. */
   prefix: z.string().max(50).optional(),
 });
 export type InstanceTypesQuery = z.infer<typeof instanceTypesQuery>;
@@ -31,9 +31,9 @@ export const instanceType = z.object({
   architecture: z.enum(['x86_64', 'arm64']),
   gpus: z.number().int(),
   gpuName: z.string().nullable(),
-  /** US dollars an hour on demand, the cheapest zone's; approximate; null when the price is unknown. */
+  /** US dollars an hour on-demand, in the cheapest zone; approximate; null when unknown. */
   pricePerHour: z.number().nullable(),
-  /** The same on the spot market; null where there is no price. */
+  /** The same on the spot market; null when unknown. */
   spotPricePerHour: z.number().nullable(),
   zones: z.array(z.string()),
 });

@@ -1,5 +1,5 @@
-// A job's specification as it lies in the object store: written by the API before admission, read by the job's first
-// activity. It holds no secret: command words, environment and files lie sealed in the bundle.
+// A job's specification in the object store: written by the API before admission, read by the job's first activity. It contains no secret: command
+// words, environment and files are sealed in the bundle.
 import { z } from 'zod';
 
 import { machines, machinesInput } from './machines-spec.ts';
@@ -13,12 +13,12 @@ export const jobSpec = z.object({
   user: z.string(),
   bundleRef: z.string(),
   createdAt: z.iso.datetime(),
-  /** Where files of its tasks are recorded; null: they are not kept. */
+  /** The filestore that records its tasks' files; null when they are not kept. */
   filestore: z.string().nullable(),
-  /** What was asked of machines: a retry with more memory chooses them anew. */
+  /** The requested machines: a retry with more memory selects machines anew. */
   machinesInput,
   settings: z.object({
-    /** Filled with the admitted name by the job itself. */
+    /** The job fills in the admitted name. */
     name: z.string(),
     command: z.string(),
     taskCount: count,
@@ -34,12 +34,12 @@ export const jobSpec = z.object({
     watchdogTimeoutMs: count,
     headTasks: z.array(count).optional(),
     gang: z.literal(true).optional(),
-    /** The job whose failed tasks this one runs again. */
+    /** The job whose failed tasks this one retries. */
     retryOf: count.optional(),
-    /** Of a job that joined the queue. */
+    /** For a job that joined the queue. */
     after: z.array(z.object({ number: count, needsSuccess: z.boolean() })).optional(),
     priority: z.number().int().optional(),
-    /** Name of the schedule that it is a run of. */
+    /** Name of the schedule that submitted it. */
     schedule: z.string().optional(),
     machines: machines.optional(),
     maxCostMicros: count.optional(),

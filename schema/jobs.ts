@@ -1,4 +1,4 @@
-// Jobs over HTTP: what a caller sends, what it gets.
+// Jobs over HTTP: requests and responses.
 import { z } from 'zod';
 
 import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
@@ -16,20 +16,20 @@ const envName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'an environment variable name: letters, digits and _, not starting with a digit');
 export const envMap = z.record(envName, z.string().max(32 * 1024));
 
-/** More than there are. */
+/** More than exist. */
 const maxSentOptions = 200;
 
 const jobNumbers = z.array(z.number().int().min(1)).max(maxAwaited);
 
 export const jobFile = z.strictObject({
-  /** Relative to the task's working directory, no `..`. */
+  /** Relative to the task's working directory, without `..`. */
   path: z.string().min(1).max(400),
   /** Base64. */
   content: z.base64(),
   executable: z.boolean().default(false),
 });
 
-/** One task for each value, which it finds in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT; or for each set of variables. */
+/** One task for each value, which it finds in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, or for each set of variables. */
 const mapOver = z.strictObject({
   /** A text is split at the delimiter, "," by default. */
   values: z.union([z.string(), z.array(z.string()).max(maxTasks)]).optional(),
@@ -37,92 +37,92 @@ const mapOver = z.strictObject({
   fileContent: z.string().optional(),
   variables: z.array(z.record(z.string(), z.string())).max(maxTasks).optional(),
   delimiter: z.string().max(100).optional(),
-  /** A further variable for the value. */
+  /** An additional variable for the value. */
   inputVar: z.string().max(1_000).optional(),
 });
 
 export const createJob = z.strictObject({
   ...jobMachinesInput,
-  /** The command line, one word each. No shell sees it; `$NAME` in a word is replaced from the task's environment. */
+  /** The command line, one word each. No shell interprets it; `$NAME` in a word is replaced from the task's environment. */
   command: z
     .array(z.string().max(32 * 1024))
     .min(1)
     .max(1000),
   name: nameInput.optional(),
-  /** When the name is taken by an open job: answer that one instead of NAME_TAKEN. */
+  /** When an open job has the name, return that one instead of NAME_TAKEN. */
   getOrCreate: z.boolean().default(false),
   files: z.array(jobFile).max(1000).default([]),
   /** Uploaded files (POST /v1/file-uploads) that each task finds in its working directory. */
   inputFiles: inputFiles.default([]),
-  /** The files of this filestore too, as they are now; those of `inputFiles` replace them. */
+  /** Adds the present files of this filestore; those of `inputFiles` replace them. */
   inputFilestore: filestoreName.optional(),
-  /** Files that tasks create or change in their working directory are kept: with the job, or in this filestore. */
+  /** Keeps the files that tasks create or change in their working directory: with the job, or in this filestore. */
   storeFiles: z.boolean().default(false),
   outputFilestore: filestoreName.optional(),
-  /** What tasks print is kept as files too: task-ID.out and task-ID.err. */
+  /** Keeps the output of tasks as files too: task-ID.out and task-ID.err. */
   pipeToFiles: z.boolean().default(false),
-  /** The Python environment of the tasks, built by uv; without it tasks have the programs of the instance. */
+  /** The Python environment of the tasks, built by uv; without it tasks use the programs of the instance. */
   software: software.optional(),
-  /** Or a container: exclusive with software. */
+  /** Or a container; exclusive with software. */
   ...containerInput,
   /** Or the name of an environment of the workspace (PUT /v1/environments/{environment}). */
   softwareName: nameInput.optional(),
-  /** Text of a script that each instance runs once, before anything else; with its `#!` line, else by bash. */
+  /** A script that each instance runs once, before anything else; with its `#!` line, or else by bash. */
   hostSetupScript,
-  /** Tasks run on the instance itself, also where the script's header names a container. */
+  /** Tasks run on the instance itself, even where the script's header names a container. */
   runOnHost: z.boolean().optional(),
   env: envMap.default({}),
-  /** Like env; named apart so that clients can keep it out of what they print. */
+  /** Like env; separate, so clients can leave it out of their output. */
   secretEnv: envMap.default({}),
   ntasks: z.number().int().min(1).max(maxTasks).optional(),
-  /** Array syntax, e.g. `2,4-6,8-10` or `0-10:2`; `%N` at its end lets at most N tasks run at a time. */
+  /** Array syntax, e.g. `2,4-6,8-10` or `0-10:2`; `%N` at its end limits the tasks that run at a time to N. */
   array: z.string().min(1).max(maxArrayChars).optional(),
   mapOver: mapOver.optional(),
-  /** Most instances; -1 means no limit. */
+  /** Maximum number of instances; -1 for no limit. */
   maxWorkers: z.number().int().min(-1).max(10_000).optional(),
-  /** The head instance runs the task of the lowest id and no other; false: it runs none. Otherwise it runs tasks like the others. */
+  /** True: the head instance runs only the task with the lowest id. False: it runs none. By default it runs tasks like all instances. */
   taskOnScheduler: z.boolean().optional(),
-  /** Array syntax: the tasks that the head instance runs, and no others. */
+  /** Array syntax: the only tasks that the head instance runs. */
   schedulerTaskArray: z.string().min(1).max(10_000).optional(),
-  /** No task starts before all instances are ready; when one of them is unavailable, the job ends. */
+  /** No task starts before all instances are ready; the job ends if one of them is unavailable. */
   waitForReadyCluster: z.boolean().optional(),
-  /** Starts after these jobs have ended, however they ended. */
+  /** Starts after these jobs have ended, whatever their outcome. */
   after: jobNumbers.optional(),
   /** Starts after these jobs have ended as done; cancelled when one of them ends otherwise. */
   afterOk: jobNumbers.optional(),
-  /** Waits for room in the quota instead of being refused; of the jobs that wait, those of the highest number start first. */
+  /** Waits for room in the quota instead of being refused; among waiting jobs, the highest number starts first. */
   priority: z.number().int().min(minPriority).max(maxPriority).optional(),
   retries: z.number().int().min(0).max(maxRetries).optional(),
-  /** Which failures are tried again: exit codes, ranges and `signal`, e.g. `75,100-120,signal`; all unless given. */
+  /** Failures to retry: exit codes, ranges and `signal`, e.g. `75,100-120,signal`; all by default. */
   retryOnExit: z.string().min(1).max(1_000).optional(),
-  /** A task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124. */
+  /** A task that runs longer gets TERM, 10 s later KILL, and fails with exit code 124. */
   taskTimeout: durationInput.optional(),
   jobTimeout: durationInput.optional(),
-  /** The job ends when its instances have cost this much, in US dollars. */
+  /** Ends the job when its instances have cost this much, in US dollars. */
   maxCost: maxCostInput.optional(),
-  /** How long an instance may be silent before its task is looked into. */
+  /** How long an instance may be silent before its task is checked. */
   lease: durationInput.optional(),
-  /** An instance ends itself after this long without an answer from the control plane; 30 minutes by default. */
+  /** An instance ends itself after this long without an answer from the control plane; default 30 minutes. */
   watchdogTimeout: durationInput.optional(),
-  /** Others see that it is there and how it stands; its command, tasks, events and output are its creator's alone. */
+  /** Other users see only that it exists, and its status; its command, tasks, events and output are visible only to its creator. */
   privateToCreator: z.boolean().default(false),
-  /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
+  /** Further options by their command-line name, e.g. `memory`: they cause warnings or are refused, like those of the header. */
   options: z
     .record(z.string().max(100), z.string().max(10_000))
     .refine((options) => Object.keys(options).length <= maxSentOptions, `at most ${maxSentOptions} options`)
     .optional(),
-  /** Options of the script's header that the client has carried out, e.g. `env-file`: only it can read the user's files. */
+  /** Options of the script's header that the client has applied, e.g. `env-file`, because only the client can read the user's files. */
   clientOptions: z.array(z.string().max(100)).max(100).optional(),
 });
 export type CreateJob = z.input<typeof createJob>;
 export type CreateJobParsed = z.output<typeof createJob>;
 
-/** Characters of task ids in one request: a workflow receives them as they are. */
+/** Maximum characters of task ids in one request; a workflow receives them unchanged. */
 export const maxTasksText = 10_000;
 
 /** POST /v1/jobs/{number}/tasks/cancel. */
 export const cancelTasks = z.strictObject({
-  /** Ids of tasks in array syntax, e.g. `3,7-9`. */
+  /** Task ids in array syntax, e.g. `3,7-9`. */
   tasks: z
     .string()
     .min(1)
@@ -132,11 +132,11 @@ export type CancelTasks = z.infer<typeof cancelTasks>;
 
 /** POST /v1/jobs/{number}/retry. */
 export const retryJob = z.strictObject({
-  /** Memory of each instance: a factor of what the job had, e.g. `2x`, or a size. */
+  /** Memory of each instance: a factor of the job's memory, e.g. `2x`, or a size. */
   memory: z.string().max(50).optional(),
-  /** Also the tasks that a user cancelled. */
+  /** Retries also the tasks that a user cancelled. */
   cancelled: z.boolean().optional(),
-  /** Also while another job that runs the same tasks is open. */
+  /** Allowed also while another job that retries the same tasks is open. */
   again: z.boolean().optional(),
 });
 export type RetryJob = z.input<typeof retryJob>;
@@ -146,19 +146,19 @@ export const createdJob = z.object({
   name: z.string(),
   /** True when an equal request with the same Idempotency-Key, or getOrCreate, found an earlier job. */
   existing: z.boolean(),
-  /** Options that have no effect here, in sentences. */
+  /** Options without effect here, one sentence each. */
   warnings: z.array(z.string()),
-  /** Temporal is unavailable: the job is accepted, and starts when Temporal is available again. */
-  /** Why it waits for an admin's approval, as `waiting`: nothing is launched before. */
+  /** Why it waits for an admin's approval, with status `waiting`: nothing is launched before. */
   needsApproval: z.string().optional(),
+  /** Temporal is unavailable: the job is accepted, and starts when Temporal is available again. */
   acceptedForLater: z.literal(true).optional(),
-  /** Of a new one on a cloud, all its instances together. */
+  /** For a new job on a cloud: the price of all its instances together. */
   pricePerHour: planPrice.optional(),
 });
 export type CreatedJob = z.infer<typeof createdJob>;
 
 export const jobStatus = z.enum(['waiting', 'pending', 'running', 'done', 'error', 'cancelled']);
-/** `unknown`: it has ended, and its record is damaged. */
+/** `unknown`: it has ended, but its record is damaged. */
 export const taskState = z.enum(['pending', 'assigned', 'running', 'done', 'error', 'cancelled', 'unknown']);
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
@@ -181,7 +181,7 @@ export const job = z.object({
     cancelled: count,
   }),
   counters: z.object({ stale: count, repeated: count, lost: count, retried: count }),
-  /** Ids in array syntax; ends with `...` where it is longer than 1,000 characters. */
+  /** Task ids in array syntax; ends with `...` when longer than 1,000 characters. */
   array: z.string(),
   instances: count,
   submittedAt: z.iso.datetime(),
@@ -190,22 +190,22 @@ export const job = z.object({
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
   /** Failed attempts by cause, the most frequent first: `EXIT_1`, `SIGKILL`, `INSTANCE_LOST`. */
   failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })).optional(),
-  /** The job whose failed tasks this one runs again. */
+  /** The job whose failed tasks this one retries. */
   retryOf: count.optional(),
-  /** The jobs that it waits for, or waited for, before it starts. */
+  /** The jobs that it waits for, or waited for. */
   after: z.array(count).optional(),
-  /** The same, of jobs that have to end as done. */
+  /** The same, for jobs that must end as done. */
   afterOk: z.array(count).optional(),
   priority: z.number().int().optional(),
-  /** Name of the schedule that it is a run of. */
+  /** Name of the schedule that submitted it. */
   schedule: z.string().optional(),
-  /** Set when the answer is not fresh: Temporal could not be reached. */
+  /** Set for an outdated answer, because Temporal is unavailable. */
   staleSince: time,
-  /** What its instances have cost so far, approximately: in answers to lists and to a single read. */
+  /** The approximate cost of its instances so far; only in lists and single reads. */
   cost: ownCost.optional(),
-  /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
+  /** Temporal is unavailable, or the job has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
-  /** It is private to another user: what only its creator may see is left empty. */
+  /** Private to another user: fields that only its creator may see are empty. */
   withheld: z.literal(true).optional(),
 });
 export type Job = z.infer<typeof job>;
@@ -221,7 +221,9 @@ export const task = z.object({
   startedAt: time,
   endedAt: time,
   reason: z.string().nullable(),
-  /** About: the time of its newest attempt at the price of its instance. Null before a start. The sum is at most the job's cost. */
+  /**
+   * Approximate: the time of its newest attempt at the price of its instance. Null before a start. The sum of all tasks is at most the job's cost.
+   */
   cost: z.object({ dollars: z.number() }).nullable(),
 });
 export type Task = z.infer<typeof task>;
@@ -232,25 +234,28 @@ export const taskPage = z.object({ items: z.array(task), next: z.string().nullab
 export type TaskPage = z.infer<typeof taskPage>;
 
 export const tasksQuery = pageQuery.extend({
-  /** Only tasks in these states, with commas between them. */
+  /** Only tasks in these states, separated by commas. */
   state: listOf(taskState).optional(),
 });
 export type TasksQuery = z.output<typeof tasksQuery>;
 
-/** All tasks of a job, in the order of their index, in little room. */
+/** All tasks of a job, in the order of their index, in compact form. */
 export const taskStates = z.object({
   total: count,
-  /** 1 up to 100,000 tasks. Above, a cell has the first of these states that one of its tasks has: error, unknown, running, assigned, pending, cancelled, done. */
+  /**
+   * 1 up to 100,000 tasks. Above, a cell has the first of these states that one of its tasks has: error, unknown, running, assigned, pending,
+   * cancelled, done.
+   */
   tasksPerCell: count,
-  /** Cells of the same state that follow each other; the last cell may stand for fewer tasks. */
+  /** Consecutive cells with the same state; the last cell may stand for fewer tasks. */
   runs: z.array(z.object({ state: taskState, count })),
-  /** How long tasks took whose attempt has started and ended; `toMs` belongs to the next class. */
+  /** Durations of tasks whose attempt has started and ended; `toMs` belongs to the next class. */
   durations: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),
 });
 export type TaskStates = z.infer<typeof taskStates>;
 
 export const logsQuery = z.object({
-  /** Array syntax: only these task ids. */
+  /** Array syntax: only the logs of these task ids. */
   tasks: z.string().max(1000).optional(),
   follow: z.enum(['true', 'false']).default('false'),
   since: z.iso.datetime().optional(),
@@ -275,12 +280,12 @@ export const eventsQuery = z.object({
   since: z.iso.datetime().optional(),
 });
 
-/** What happened to a job: one line of `application/x-ndjson`. */
+/** An event of a job: one line of `application/x-ndjson`. */
 export const jobEvent = z.object({
   at: z.iso.datetime(),
   code: z.string(),
   text: z.string(),
-  /** The user who asked for it, when one did. */
+  /** The user who requested it, if any. */
   by: z.string().nullable().optional(),
 });
 export type JobEvent = z.infer<typeof jobEvent>;

@@ -1,10 +1,10 @@
-// Machines of a cloud as specifications carry what was resolved: the shape of domain/cluster/capacity/machines.ts.
+// The resolved cloud machines in specifications; the shape of domain/cluster/capacity/machines.ts.
 import { z } from 'zod';
 
 import type { IngressInput } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { RequirementsInput } from '../domain/offers/requirements.ts';
 
-/** `m6i.large`, `n2-standard-4`, and with attached GPUs `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. */
+/** `m6i.large`, `n2-standard-4`, or with attached GPUs `n1-standard-4+nvidia-tesla-t4` or `n1-standard-8+2xnvidia-tesla-t4`. */
 export const typeName = z
   .string()
   .max(100)
@@ -63,12 +63,12 @@ const ingress = {
   schedulerPort: z.number().optional(),
 } satisfies Record<keyof IngressInput, z.ZodType>;
 
-/** What was asked of machines, as a job's specification keeps it for a retry. */
+/** The requested machines, kept in a job's specification for a retry. */
 export const machinesInput = z.object({
   ...ingress,
   provider: z.string().optional(),
   worker: roleInput,
-  /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
+  /** The prefix of the `worker` fields in the request, e.g. `worker` for `workerCpu`; empty for no prefix. */
   workerPrefix: z.string(),
   head: roleInput,
   arm: z.boolean().optional(),

@@ -1,24 +1,24 @@
-// People over HTTP: who one is, tokens, users, limits, workspaces, and signing in on another device.
+// People over HTTP: identity, tokens, users, limits, workspaces, and sign-in on another device.
 //
 // GET    /v1/whoami                     whoami
-// POST   /v1/tokens                     createToken -> createdToken (201); the secret is shown this once
-// GET    /v1/tokens                     -> tokenList; one's own, an admin's: all of the workspace
-// POST   /v1/tokens/{id}/revoke         -> token; twice is once
+// POST   /v1/tokens                     createToken -> createdToken (201); the secret is shown only once
+// GET    /v1/tokens                     -> tokenList; the caller's own; for an admin, all of the workspace
+// POST   /v1/tokens/{id}/revoke         -> token; idempotent
 // GET    /v1/users                      -> userList
-// PUT    /v1/users/{name}               putUser -> user; makes or changes; admin
-// DELETE /v1/users/{name}               -> user as it was; revokes its tokens, its objects go on; admin
-// GET    /v1/workspace                  -> workspace: limits, and use by user
+// PUT    /v1/users/{name}               putUser -> user; creates or changes; admin
+// DELETE /v1/users/{name}               -> user as it was; revokes its tokens, its objects stay; admin
+// GET    /v1/workspace                  -> workspace: limits, and usage by user
 // PUT    /v1/workspace/defaults         putDefaults -> workspace; admin
 // PUT    /v1/workspace/limits           putLimits -> workspace; admin
 // POST   /v1/workspaces                 createWorkspace -> createdWorkspace (201); scope operator
 // GET    /v1/workspaces                 -> workspaceList; scope operator
 // GET    /v1/login/methods              (no token) -> loginMethods
 // POST   /v1/login/oidc/token           (no token) takeSignIn -> createdToken
-// GET    /login/oidc                    begins a sign-in at the identity provider, which comes back to /login/oidc/callback
+// GET    /login/oidc                    begins a sign-in at the identity provider, which returns to /login/oidc/callback
 // POST   /v1/login/device               (no token) deviceLogin -> startedLogin
 // POST   /v1/login/device/token         (no token) deviceToken -> createdToken; 428 AUTHORIZATION_PENDING, 410 EXPIRED, 403 when denied
 // POST   /v1/login/device/approve       approveLogin -> approvedLogin
-// GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
+// GET    /login?code=ABCD-EFGH          the approval page, which sends POST /login
 import { z } from 'zod';
 
 import { userNamePattern } from '../domain/people/users.ts';
@@ -32,7 +32,7 @@ const time = z.iso.datetime();
 export const role = z.enum(['admin', 'member', 'read-only']);
 export type Role = z.infer<typeof role>;
 
-/** `write` includes `read`, `admin` includes both; `operator` makes workspaces, in the workspace `default` alone. */
+/** `write` includes `read`, `admin` includes both; `operator` creates workspaces, and exists only in the workspace `default`. */
 export const scope = z.enum(['read', 'write', 'admin', 'operator']);
 export type Scope = z.infer<typeof scope>;
 
@@ -50,7 +50,7 @@ export const whoami = z.object({
   workspace: z.string(),
   user: z.string(),
   role,
-  /** What this token may do now: its own scopes, as far as its user's role has them. */
+  /** The token's current rights: its own scopes, limited to those of its user's role. */
   scopes: z.array(scope),
   tokenId: z.string(),
   expiresAt: time.nullable(),
@@ -58,13 +58,13 @@ export const whoami = z.object({
 export type Whoami = z.infer<typeof whoami>;
 
 export const createToken = z.strictObject({
-  /** Of the same workspace; oneself unless an admin says otherwise. */
+  /** A user of the same workspace; the caller, unless an admin names another. */
   user: userName.optional(),
-  /** What it is for, e.g. `laptop` or `ci`. */
+  /** Its purpose, e.g. `laptop` or `ci`. */
   name: label,
-  /** Unless given: all that the maker's token has and the user's role allows. */
+  /** By default all scopes of the creating token that the user's role allows. */
   scopes: z.array(scope).min(1).max(4).optional(),
-  /** From now, e.g. `30 days`; without it the token is good until it is revoked. */
+  /** From now, e.g. `30 days`; by default the token is valid until it is revoked. */
   expires: durationInput.optional(),
 });
 export type CreateToken = z.input<typeof createToken>;
@@ -72,7 +72,7 @@ export type CreateTokenParsed = z.output<typeof createToken>;
 
 export const createdToken = z.object({
   id: z.string(),
-  /** The whole token. It is shown this once and kept nowhere. */
+  /** The whole token. It is shown only once and stored nowhere. */
   token: z.string(),
   workspace: z.string(),
   user: z.string(),
@@ -87,7 +87,7 @@ export const token = z.object({
   user: z.string(),
   scopes: z.array(scope),
   createdAt: time,
-  /** Who made it; null: the operator, beside the API. */
+  /** The user who created it; null for the operator, on the API's host. */
   createdBy: z.string().nullable(),
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
@@ -97,7 +97,7 @@ export const tokenList = z.object({ items: z.array(token) });
 export type TokenList = z.infer<typeof tokenList>;
 export const tokenIdParam = z.object({ id: z.string().regex(/^[a-z0-9]{12}$/, '12 letters and digits') });
 
-/** Most open jobs and clusters, instances, and vCPUs at a time. */
+/** Maximum number of open jobs and clusters, instances, and vCPUs at a time. */
 export const limits = z.object({ running: count, instances: count, vcpus: count });
 export type Limits = z.infer<typeof limits>;
 export const someLimits = z.strictObject({
@@ -107,13 +107,13 @@ export const someLimits = z.strictObject({
 });
 export type SomeLimits = z.infer<typeof someLimits>;
 
-/** Only what is named changes. `limits: null` takes the user's own limits away. */
+/** Changes only the given fields. `limits: null` removes the user's own limits. */
 export const putUser = z.strictObject({ role: role.optional(), limits: someLimits.nullable().optional() });
 export type PutUser = z.infer<typeof putUser>;
 export const user = z.object({
   name: z.string(),
   role,
-  /** The user's own limits, where they differ from `perUser` of the workspace. */
+  /** The user's own limits, which override `perUser` of the workspace. */
   limits: someLimits,
   use: limits,
   createdAt: time,
@@ -125,12 +125,12 @@ export const userParam = z.object({ name: userName });
 
 export const putLimits = z.strictObject({
   ...someLimits.shape,
-  /** For each user who has no limits of their own; null takes it away. */
+  /** For each user without their own limits; null removes it. */
   perUser: someLimits.nullable().optional(),
 });
 export type PutLimits = z.infer<typeof putLimits>;
 
-/** All of them: what is absent has no default any more. The shape is domain/people/defaults.ts. */
+/** Replaces all defaults: an absent field then has no default. The shape is domain/people/defaults.ts. */
 export const putDefaults = z.strictObject(workspaceDefaultsInput);
 export type PutDefaults = z.infer<typeof putDefaults>;
 
@@ -138,11 +138,11 @@ export const workspaceInfo = z.object({
   slug: z.string(),
   limits,
   perUser: someLimits,
-  /** What clusters and jobs get that do not say otherwise. */
+  /** Defaults of clusters and jobs. */
   defaults: putDefaults,
   use: limits,
   users: z.array(z.object({ name: z.string(), use: limits })),
-  /** Who changed what about people and limits; for admins, newest last. */
+  /** Changes of people and limits; for admins, newest last. */
   events: z.array(z.object({ at: time, by: z.string().nullable(), code: z.string(), text: z.string() })),
 });
 export type WorkspaceInfo = z.infer<typeof workspaceInfo>;
@@ -158,29 +158,29 @@ export type CreatedWorkspace = z.infer<typeof createdWorkspace>;
 export const workspaceList = z.object({ items: z.array(z.object({ slug: z.string(), createdAt: time })) });
 export type WorkspaceList = z.infer<typeof workspaceList>;
 
-/** How people sign in, beside an API token. */
+/** Ways to sign in besides an API token. */
 export const loginMethods = z.object({
-  /** An identity provider, as the operator calls it, and where a sign-in there begins; null: none is configured. */
+  /** The identity provider's configured name, and the path where a sign-in with it begins; null when none is configured. */
   provider: z.object({ name: z.string(), path: z.string() }).nullable(),
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
-/** `code`: with which a sign-in at the identity provider has come back; `verifier`: whose SHA-256 it was begun with. */
+/** `code`: from the return of a sign-in at the identity provider; `verifier`: the value whose SHA-256 began the sign-in. */
 export const takeSignIn = z.strictObject({
   code: z.string().min(1).max(4_000),
   verifier: z.string().regex(/^[A-Za-z0-9_-]{43}$/, '32 bytes in base64url'),
 });
 export type TakeSignIn = z.infer<typeof takeSignIn>;
 
-/** What people see on the page where they approve, e.g. `ropewalk CLI on laptop`. */
+/** The device's name on the approval page, e.g. `ropewalk CLI on laptop`. */
 export const deviceLogin = z.strictObject({ client: label });
 export type DeviceLogin = z.input<typeof deviceLogin>;
 export const startedLogin = z.object({
-  /** A secret of the device that asks: never shown. */
+  /** A secret of the requesting device, never shown. */
   deviceCode: z.string(),
-  /** For people to compare and to type, e.g. `BCDF-GHJK`. */
+  /** A code to compare and type, e.g. `BCDF-GHJK`. */
   userCode: z.string(),
   verificationUrl: z.string(),
-  /** With the user code in it. */
+  /** Includes the user code. */
   verificationUrlComplete: z.string(),
   expiresInSeconds: count,
   intervalSeconds: count,
@@ -189,18 +189,18 @@ export type StartedLogin = z.infer<typeof startedLogin>;
 export const deviceToken = z.strictObject({ deviceCode: z.string().min(1).max(200) });
 export const approveLogin = z.strictObject({
   userCode: z.string().min(1).max(20),
-  /** False: the sign-in is denied. */
+  /** False denies the sign-in. */
   approve: z.boolean().default(true),
-  /** Of the device's token; by default `read` and `write`, as far as the approving token has them. */
+  /** Scopes of the device's token; by default `read` and `write`, limited to those of the approving token. */
   scopes: z.array(scope).min(1).max(4).optional(),
-  /** How long the device's token works; by default 30 days, at most 365, and never longer than the approving token. */
+  /** Lifetime of the device's token: by default 30 days, at most 365, and never longer than that of the approving token. */
   expires: durationInput.optional(),
 });
 export type ApproveLogin = z.input<typeof approveLogin>;
 export type ApproveLoginParsed = z.output<typeof approveLogin>;
 export const approvedLogin = z.object({
   client: z.string(),
-  /** The address from which the login was begun, as far as it is known. */
+  /** The address where the login began, if known. */
   place: z.string().nullable(),
   approved: z.boolean(),
   scopes: z.array(scope),

@@ -1,24 +1,23 @@
-// Many streams over one connection, for both of its ends. Each is a Node duplex whose sender stops when the window is
-// full, so that neither a slow browser nor a slow dashboard makes either side hold more than the window. A peer that breaks
-// the rules is reported, never obeyed.
+// Many streams over one connection, for both of its ends. Each is a Node duplex whose sender stops when the window is full, so a slow browser or
+// dashboard never makes either side buffer more than the window. A protocol violation of the peer is reported, and its message ignored.
 import { Duplex } from 'node:stream';
 
 import { decodeFrame, encodeFrame, maxRelayPayloadBytes, maxRelayStreams, relayWindowBytes } from './relay.ts';
 import type { RelayFrame } from './relay.ts';
 
 export interface RelayStreams {
-  /** A new stream, or null when there are too many or the connection has ended. Only for the side that opens. */
+  /** Opens a stream; null when there are too many or the connection has ended. Only for the opening side. */
   open: () => Duplex | null;
-  /** A message of the connection: signs of life are the caller's business, and so is hanging up on what is broken. */
+  /** Handles a message of the connection. The caller handles pings, and closes a broken connection. */
   receive: (message: Uint8Array) => 'stream' | 'ping' | 'pong' | 'broken';
-  /** The connection has ended: every stream ends with `reason`. */
+  /** Ends every stream with `reason`, because the connection has ended. */
   close: (reason: string) => void;
   count: () => number;
 }
 
 export interface RelayStreamsOptions {
   send: (frame: Uint8Array<ArrayBuffer>) => void;
-  /** Called for each stream that the other side opens; absent on the side that opens them. */
+  /** Called for each stream that the other side opens; absent on the opening side. */
   accept?: (stream: Duplex) => void;
   maxStreams?: number;
 }
@@ -38,7 +37,7 @@ export function createRelayStreams(options: RelayStreamsOptions): RelayStreams {
     return stream;
   };
   const accepted = (id: number): 'stream' | 'broken' => {
-    // Numbers only grow, so that a late frame for an ended stream can reach no other one.
+    // Numbers only grow, so a late frame for an ended stream cannot reach another stream.
     if (accept === undefined || id <= lastId) return 'broken';
     if (streams.size >= maxStreams) {
       lastId = id;
@@ -61,7 +60,7 @@ export function createRelayStreams(options: RelayStreamsOptions): RelayStreams {
       if (frame.kind === 'ping' || frame.kind === 'pong') return frame.kind;
       if (frame.kind === 'open') return accepted(frame.stream);
       if (frame.stream > lastId) return 'broken';
-      // A frame for a stream that has just ended here is no fault: it was on its way.
+      // A frame for a stream that just ended here is no violation: it was already under way.
       return streams.get(frame.stream)?.receive(frame) === false ? 'broken' : 'stream';
     },
     close: (reason) => {
@@ -74,7 +73,7 @@ export function createRelayStreams(options: RelayStreamsOptions): RelayStreams {
 
 interface RelayStream {
   duplex: Duplex;
-  /** False when the frame breaks the rules. */
+  /** False when the frame violates the protocol. */
   receive: (frame: Exclude<RelayFrame, { kind: 'open' | 'ping' | 'pong' }>) => boolean;
 }
 
@@ -84,16 +83,16 @@ interface StreamOptions {
   over: () => void;
 }
 
-/** Acknowledged in lots, so that small reads do not cost a frame each. */
+/** Acknowledged in batches, so small reads do not cost a frame each. */
 const acknowledgeBytes = relayWindowBytes / 4;
 
 function createStream({ id, send, over }: StreamOptions): RelayStream {
   let mayStillSend = relayWindowBytes;
   let unsent: { bytes: Uint8Array; done: () => void } | null = null;
   const unread: Uint8Array[] = [];
-  /** The reader has room: false from when it says that it has none until it asks again. */
+  /** The reader has room: false from its refusal until its next request. */
   let isWanted = false;
-  /** Received from the other side and not acknowledged: never more than the window. */
+  /** Received from the other side but not acknowledged; never more than the window. */
   let unacknowledgedBytes = 0;
   let takenBytes = 0;
   const ended = { here: false, there: false, pushed: false };
@@ -150,7 +149,7 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
       callback(error);
     },
   });
-  // The user of the stream sees its end by `close` too; without a listener an error would end the process.
+  // The user of the stream learns of its end by `close`; without a listener an error would end the process.
   duplex.on('error', () => undefined);
 
   return {

@@ -1,50 +1,50 @@
-// The frames between an agent and the API on GET /v1/agent/relay, one a binary WebSocket message. The API opens streams,
-// each one connection to the Dask dashboard of the head instance, whose address only the agent knows. Never a secret in
-// a frame of our own making; what streams carry is not looked into here.
+// The frames between an agent and the API on GET /v1/agent/relay, one per binary WebSocket message. The API opens streams, each one connection to the
+// Dask dashboard of the head instance, whose address only the agent knows. Our own frames contain no secrets; the content of streams is not inspected
+// here.
 
 export const relayPath = '/v1/agent/relay';
 
-/** Where browsers find the Jupyter server of a cluster, and where that server believes to be. */
+/** The path of a cluster's Jupyter server, for browsers and as that server's own base path. */
 export const jupyterRoot = (cluster: number): string => `/clusters/${cluster}/jupyter/`;
 
-/** The cluster's number, for whatever chooses a replica: docs/dashboard.md. It proves nothing. */
+/** The cluster's number, for routing to a replica: docs/dashboard.md. It proves nothing. */
 export const relayClusterHeader = 'ropewalk-cluster';
 
-/** Bytes one side may send on a stream before the other has taken any: all that a slow reader can make us hold. */
+/** Maximum unacknowledged bytes on a stream, and thus the most that a slow reader makes a side buffer. */
 export const relayWindowBytes = 128 * 1024;
 
-/** Bytes that one data frame may carry. */
+/** Maximum payload of one data frame. */
 export const maxRelayPayloadBytes = 32 * 1024;
 
-/** Streams at a time on one agent's connection. A browser tab needs a handful: one to stay, more while it loads. */
+/** Maximum streams at a time on one agent's connection. A browser tab needs a few: one permanent, more while it loads. */
 export const maxRelayStreams = 100;
 
-/** Characters of why a stream was cut. */
+/** Maximum characters of the reason why a stream was cut. */
 export const maxRelayReasonChars = 200;
 
-/** The API asks for a sign of life this often; a side that has heard nothing for three times as long hangs up. */
+/** Interval of the API's pings; a side that has received nothing for three times as long closes the connection. */
 export const relayPingEveryMs = 15_000;
 
-/** Close codes of our own: what the agent should know when it is hung up on. */
+/** Our own close codes, which inform the agent why the connection was closed. */
 export const relayCloseCodes = { replaced: 4001, protocol: 4002, silent: 4003, draining: 4004 } as const;
 
 export type RelayFrame =
   | { kind: 'open'; stream: number }
   | { kind: 'data'; stream: number; bytes: Uint8Array }
-  /** The other side has taken this many bytes: as many more may be sent. */
+  /** The other side has read this many bytes, so as many more may be sent. */
   | { kind: 'taken'; stream: number; count: number }
-  /** Nothing more comes from this side. */
+  /** This side sends no more. */
   | { kind: 'end'; stream: number }
-  /** The stream ends at once, both ways. */
+  /** The stream ends at once, in both directions. */
   | { kind: 'cut'; stream: number; reason: string }
   | { kind: 'ping' }
   | { kind: 'pong' };
 
-/** The order is the number on the wire. */
+/** The index is the number in the frame. */
 const kinds = ['open', 'data', 'taken', 'end', 'cut', 'ping', 'pong'] as const;
 const headerBytes = 5;
 
-/** The longest message that can be a frame. */
+/** Maximum length of a frame. */
 export const maxRelayFrameBytes = headerBytes + maxRelayPayloadBytes;
 
 export function encodeFrame(frame: RelayFrame): Uint8Array<ArrayBuffer> {
@@ -56,7 +56,7 @@ export function encodeFrame(frame: RelayFrame): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Null for what is not a frame. The bytes of a data frame are a view of `bytes`. */
+/** Null for an invalid frame. The bytes of a data frame are a view of `bytes`. */
 export function decodeFrame(bytes: Uint8Array): RelayFrame | null {
   const kind = kinds[bytes[0] ?? kinds.length];
   if (kind === undefined || bytes.length < headerBytes || bytes.length > maxRelayFrameBytes) return null;

@@ -1,5 +1,5 @@
-// The runtime that a specification names: what its commands run in on an instance. One type for batch tasks and for Dask
-// processes; the agent reads it in its bundle.
+// The runtime of a specification: where its commands run on an instance. One type for batch tasks and for Dask processes; the agent reads it from its
+// bundle.
 import { z } from 'zod';
 
 import { container } from './container.ts';
@@ -8,7 +8,7 @@ import { environment } from './software.ts';
 export const runtime = z.discriminatedUnion('kind', [
   /** The programs of the instance itself. */
   z.object({ kind: z.literal('host') }),
-  /** A Python environment, made once per content and kept on the instance. */
+  /** A Python environment, built once per content and kept on the instance. */
   environment.extend({ kind: z.literal('environment') }),
   /** A container of this image. */
   container.extend({ kind: z.literal('container') }),

@@ -11,11 +11,11 @@ export const createSchedule = z.strictObject({
   name: nameInput,
   /** Five fields (`0 3 * * *`), or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
   cron: z.string().min(1).max(200),
-  /** Of the cron fields: a name of the IANA database. */
+  /** Time zone of the cron fields: a name in the IANA database. */
   timezone: z.string().min(1).max(100).default('UTC'),
-  /** When the job of an earlier run has not ended: leave this run out, run both, start after it, or cancel it first. */
+  /** When the job of an earlier run has not ended: skip this run, run both, start after it, or cancel it first. */
   overlap: z.enum(overlaps).default('skip'),
-  /** What each run submits, as in POST /v1/jobs. It is stored encrypted. */
+  /** The request of each run, as in POST /v1/jobs. Stored encrypted. */
   job: createJob,
 });
 export type CreateSchedule = z.input<typeof createSchedule>;
@@ -26,10 +26,10 @@ const count = z.number().int();
 
 export const scheduleRun = z.object({
   at: time,
-  /** `due`: its job is about to be submitted. */
+  /** `due`: its job will be submitted next. */
   state: z.enum(['due', 'started', 'skipped', 'refused']),
   job: count.nullable(),
-  /** Why it made no job. */
+  /** Why it submitted no job. */
   text: z.string().nullable(),
 });
 export type ScheduleRun = z.infer<typeof scheduleRun>;
@@ -43,17 +43,17 @@ export const schedule = z.object({
   /** Why it stopped by itself. */
   reason: z.string().nullable(),
   command: z.string(),
-  /** As whom its jobs run. */
+  /** The user as whom its jobs run. */
   user: z.string(),
   lastJob: count.nullable(),
   createdAt: time,
-  /** Temporal is unavailable: the change takes effect when it is available again. */
+  /** Temporal is unavailable: the change takes effect when Temporal is available again. */
   acceptedForLater: z.literal(true).optional(),
 });
 export type Schedule = z.infer<typeof schedule>;
 
 export const scheduleDetails = schedule.extend({
-  /** The next ones; empty while it is paused, and while Temporal is unavailable. */
+  /** The next ones; empty while the schedule is paused or Temporal is unavailable. */
   nextRuns: z.array(time),
   /** Newest first. */
   runs: z.array(scheduleRun),

@@ -1,4 +1,4 @@
-// The Python environment of a cluster or a job: what a caller asks for, and what an agent builds.
+// The Python environment of a cluster or a job: the request, and the complete definition for agents.
 import { z } from 'zod';
 
 import { maxIndexes, maxLeftOut, maxPackageFiles, maxRequirements } from '../domain/software/limits.ts';
@@ -10,8 +10,8 @@ const requirement = z.string().min(1).max(500);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal');
 
 /**
- * A file that was uploaded with PUT /v1/package-files/{sha256}: a wheel, which is installed, or a zip file of modules, which are
- * importable as the files beside a script are.
+ * A file uploaded with PUT /v1/package-files/{sha256}: a wheel, which is installed, or a zip file of modules, which can be imported like the files
+ * beside a script.
  */
 export const packageFile = z.strictObject({
   name: z
@@ -22,16 +22,16 @@ export const packageFile = z.strictObject({
 });
 export type PackageFile = z.infer<typeof packageFile>;
 
-/** What a client left out of an environment, for the hint when a program misses it. */
+/** A package that a client left out of an environment, for the hint when a program cannot import it. */
 const leftOut = z.strictObject({
   name: z.string().min(1).max(200),
   why: z.string().min(1).max(200),
-  /** The names under which programs import it. */
+  /** Its import names. */
   imports: z.array(z.string().max(200)).max(20).default([]),
 });
 export type LeftOut = z.output<typeof leftOut>;
 
-/** A package index that asks for credentials. They lie sealed, and reach the program alone that installs packages. */
+/** A package index that requires credentials. They are sealed, and only the program that installs packages receives them. */
 const packageIndex = z.strictObject({
   /** Without credentials. */
   url: z
@@ -41,25 +41,25 @@ const packageIndex = z.strictObject({
     .refine((url) => !/[\s\\]|\$\{/.test(url), 'cannot contain blanks, backslashes or ${...}'),
   username: z.string().max(1_000).default(''),
   password: z.string().max(10_000).default(''),
-  /** It replaces the instance's own index; others are asked before that one. */
+  /** Replaces the instance's own index; other indexes are searched before it. */
   default: z.boolean().default(false),
 });
 export type PackageIndex = z.output<typeof packageIndex>;
 
 export const software = z.strictObject({
   requirements: z.array(requirement).max(maxRequirements).default([]),
-  /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
+  /** The requirements are a whole environment: their versions hold even where a package requires another one. */
   pinned: z.boolean().default(false),
-  /** Version of the interpreter, e.g. `3.12`; the instance's own unless given. */
+  /** Version of the interpreter, e.g. `3.12`; by default the instance's own. */
   python: z
     .string()
     .regex(/^3\.\d{1,2}$/, 'a version of Python as in "3.12"')
     .optional(),
-  /** Absolute path of the caller's Python: an instance that has the wanted version there uses it, as the caller's own machine does. */
+  /** Absolute path of the caller's Python: an instance with the required version at that path uses it, as the caller's machine does. */
   interpreter: z
     .string()
     .max(1_000)
-    // As ranges: tools that read the document know no \p{Cc}.
+    // As ranges, because tools that read the document do not support \p{Cc}.
     .regex(/^\/[^\u0000-\u001f\u007f-\u009f]*$/, 'the absolute path of a Python')
     .optional(),
   packageFiles: z.array(packageFile).max(maxPackageFiles).default([]),
@@ -68,7 +68,7 @@ export const software = z.strictObject({
 });
 export type Software = z.output<typeof software>;
 
-/** The same, complete. */
+/** The same fields, all present. */
 export const environment = z.object({
   requirements: z.array(z.string()),
   pinned: z.boolean(),

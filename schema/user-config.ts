@@ -1,4 +1,4 @@
-// `config.yaml` in the user's Ropewalk home: where the API is and how to sign in. Environment wins over file, flags over both.
+// `config.yaml` in the user's Ropewalk home: the API's URL and the credentials. Environment variables override the file, flags override both.
 import { z } from 'zod';
 
 export const userConfig = z.object({

@@ -12,26 +12,26 @@ export const webhookParams = z.object({
 const webhookFormat = z.enum(['standard', 'slack', 'email']);
 
 export const createWebhook = z.strictObject({
-  /** Gets a POST for each notification: HTTPS, and a public address, unless the operator allows others. Or `mailto:` with one address. */
+  /** Receives a POST for each notification: HTTPS with a public address, unless the operator allows others. Or `mailto:` with one address. */
   url: z.union(
     [z.url({ protocol: /^https?$/ }).max(2_000), z.string().max(261).regex(mailUrl)],
     'must be an https URL, or mailto: with one address',
   ),
-  /** Types (`job.failed`), all of a noun (`job.*`), or `*`, the default. */
+  /** Types (`job.failed`), all types of a noun (`job.*`), or `*`, the default. */
   events: z.array(z.enum(eventPatterns)).min(1).max(50).default(['*']),
   /**
-   * `standard`: JSON with type, timestamp and data. `slack`: what an incoming webhook of Slack takes. `email`: a message in plain text, of
-   * `mailto:` alone. Default: `email` for `mailto:`, else `standard`.
+   * `standard`: JSON with type, timestamp and data. `slack`: the format of Slack's incoming webhooks. `email`: a plain-text message, for `mailto:`
+   * only. Default: `email` for `mailto:`, else `standard`.
    */
   format: webhookFormat.optional(),
-  /** Only what is about this open job or cluster: `job/12`, `cluster/3`. */
+  /** Only notifications of this open job or cluster: `job/12`, `cluster/3`. */
   object: z
     .string()
     .regex(/^(job|cluster)\/[1-9]\d{0,14}$/, 'must be job/NUMBER or cluster/NUMBER')
     .optional(),
   /**
-   * Its receiver may approve and reject what needs an approval, with the rights of the token that makes this webhook (POST
-   * /v1/approval-answers/{webhook}). Of the form `standard` alone.
+   * Its receiver may approve and reject requests, with the rights of the token that creates this webhook (POST /v1/approval-answers/{webhook}). Only
+   * for the format `standard`.
    */
   mayApprove: z.boolean().default(false),
   description: z.string().max(200).default(''),
@@ -41,10 +41,10 @@ export type CreateWebhookParsed = z.output<typeof createWebhook>;
 
 /** Headers of the Standard Webhooks specification. */
 export const signatureHeaders = z.object({
-  /** `id` of the request's `answer`. */
+  /** The `id` of the request's `answer`. */
   'webhook-id': z.string().max(100),
   'webhook-timestamp': z.string().max(20),
-  /** By the secret of the webhook, over id, timestamp and body. */
+  /** Signed with the webhook's secret, over id, timestamp and body. */
   'webhook-signature': z.string().max(1_000),
 });
 export type SignatureHeaders = z.output<typeof signatureHeaders>;
@@ -61,10 +61,10 @@ const time = z.iso.datetime();
 
 export const webhook = z.object({
   id: z.string(),
-  /** Of its address: the rest may be secret, and is never shown. A mail address as it is. */
+  /** The origin of its URL; the rest may be secret and is never shown. A mail address is shown in full. */
   origin: z.string(),
   events: z.array(z.string()),
-  /** The only job or cluster that it is about; null: everything in the workspace. */
+  /** The only job or cluster whose notifications it receives; null for the whole workspace. */
   object: z.string().nullable(),
   /** Its receiver may answer requests for approval. */
   mayApprove: z.boolean(),
@@ -72,12 +72,12 @@ export const webhook = z.object({
   description: z.string(),
   user: z.string(),
   createdAt: time,
-  /** Its receiver answered 410 Gone: it gets nothing more. */
+  /** Its receiver answered 410 Gone, so it gets no further deliveries. */
   disabledAt: time.nullable(),
 });
 export type Webhook = z.infer<typeof webhook>;
 
-/** `secret`: with it receivers check signatures. It is shown here only. */
+/** `secret`: receivers verify signatures with it. It is shown only here. */
 export const createdWebhook = webhook.extend({ secret: z.string() });
 export type CreatedWebhook = z.infer<typeof createdWebhook>;
 
@@ -89,7 +89,7 @@ export const notificationType = z.enum(notificationTypes);
 export const notification = z.object({
   id: z.number().int(),
   type: notificationType,
-  /** What it is about, e.g. `job/12`. */
+  /** Its object, e.g. `job/12`. */
   object: z.string(),
   text: z.string(),
   data: z.record(z.string(), z.unknown()),
@@ -107,11 +107,11 @@ export const delivery = z.object({
   object: z.string(),
   state: z.enum(['pending', 'delivered', 'failed']),
   attempts: z.number().int(),
-  /** Of the last answer; null when none came. */
+  /** HTTP status of the last answer; null without an answer. */
   status: z.number().int().nullable(),
   error: z.string().nullable(),
   nextAttemptAt: time.nullable(),
-  /** Of the last attempt. */
+  /** Time of the last attempt. */
   at: time,
 });
 export type Delivery = z.infer<typeof delivery>;

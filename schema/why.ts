@@ -5,7 +5,7 @@ export const whySentence = z.object({
   /** `state`: why it runs or waits. `size`: why it is not bigger. `instanceType`: why these types. `end`: why it stopped. */
   about: z.enum(['state', 'size', 'instanceType', 'end']),
   text: z.string(),
-  /** What the sentence rests on: numbers and texts of the view, and events as `event CODE`, with their time. */
+  /** The sentence's facts: numbers and texts of the view, and events as `event CODE`, with their time. */
   facts: z.array(
     z.object({ name: z.string(), value: z.union([z.string(), z.number()]), at: z.iso.datetime().nullable() }),
   ),
@@ -16,7 +16,7 @@ export const why = z.object({
   number: z.number().int(),
   status: z.string(),
   sentences: z.array(whySentence),
-  /** Set when the answer is not fresh: Temporal could not be reached. */
+  /** Set for an outdated answer, because Temporal is unavailable. */
   staleSince: z.iso.datetime().nullable(),
 });
 export type Why = z.infer<typeof why>;
