@@ -1,4 +1,4 @@
-// The names of objects. Numbers of jobs are inverted, so that an ascending listing shows the newest first.
+// The names of objects. Job numbers are inverted, so that an ascending listing shows the newest first.
 const top = 1_000_000_000_000;
 
 const inverted = (number: number): string => String(top - number).padStart(12, '0');
@@ -6,7 +6,7 @@ const inverted = (number: number): string => String(top - number).padStart(12, '
 export const taskPageKey = (workspace: string, job: number, page: number): string =>
   `archive/${workspace}/job-tasks/${inverted(job)}/${String(page).padStart(6, '0')}.json`;
 export const specKey = (workspace: string, admissionId: string): string => `specs/${workspace}/${admissionId}.json`;
-/** All that is sealed for jobs and clusters. */
+/** All sealed objects of jobs and clusters. */
 export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
 export const environmentKey = (workspace: string, name: string, id: string): string =>
@@ -15,15 +15,18 @@ export const packageFileKey = (workspace: string, sha256: string): string =>
   `vault/${workspace}/packages/${sha256}.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;
 
-/** Content of files by its SHA-256: what users send and what tasks leave. Not sealed: in a bucket, users and instances transfer it. */
+/**
+ * Content of users' and tasks' files by its SHA-256. Not sealed, because users and instances transfer it directly to and from a
+ * bucket.
+ */
 export const blobKey = (workspace: string, sha256: string): string => `files/${workspace}/${sha256}`;
-/** Which files there are: one object for each attempt of a task, or for each addition of a user. */
+/** Lists of files: one object for each attempt of a task, or for each addition by a user. */
 export const filestorePrefix = (workspace: string, filestore: string): string =>
   `filestores/${workspace}/${filestore}/`;
 export const namedFilestore = (name: string): string => `named/${name}`;
-/** Of a job that names none. */
+/** The filestore of a job that names none. */
 export const ownFilestore = (admissionId: string): string => `own/${admissionId}`;
-/** Ascending keys have the attempts of a task in their order, and the tasks of a job one after the other. */
+/** Ascending keys list the tasks of a job in order, and the attempts of each task. */
 export const taskFilesKey = (
   prefix: string,
   { job, task, attempt }: { job: number; task: number; attempt: number },
@@ -43,5 +46,5 @@ export const environmentArchiveKey = (workspace: string, build: string, sha256: 
 /** Address and secret of a webhook, sealed. */
 export const webhookKey = (workspace: string, id: string): string => `vault/${workspace}/webhook-${id}.sealed`;
 
-/** What a schedule submits, sealed. */
+/** The submission of a schedule, sealed. */
 export const scheduleKey = (workspace: string, id: string): string => `vault/${workspace}/schedule-${id}.sealed`;

@@ -1,5 +1,5 @@
-// Whether a home is that of the deployment whose database is used. With another home, a process would have other keys and another
-// object store: a Temporal worker would take tasks whose specifications it cannot see, and end their jobs for good.
+// Checks that a home belongs to the deployment of the database. Another home has other keys and another object store: a
+// Temporal worker would take tasks without their specifications, and end their jobs for good.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

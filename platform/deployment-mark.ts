@@ -1,6 +1,6 @@
-// Whether an object store and the keys of this process belong to the deployment whose database it uses. Hosts that share a bucket share no
-// home: with other keys a process could open no sealed bundle, and with another bucket a Temporal worker would find no
-// specification and end jobs for good. The first process writes the mark; every other one compares.
+// Checks that an object store and this process's keys belong to the deployment of the database. Hosts that share a bucket share
+// no home: with other keys a process could open no sealed bundle, and with another bucket a Temporal worker would find no
+// specification and end jobs for good. The first process writes the tag; every other one compares it.
 import { RopewalkError } from '../domain/errors.ts';
 import type { Keys, KeySet } from './keys.ts';
 import type { Objects } from './objects/objects.ts';
@@ -29,18 +29,18 @@ export async function requireDeploymentMark(
     );
   }
   if (mark.keys[keys.current.kid] !== undefined) return;
-  // A key was added. Of two processes at once one addition may be lost; the next start writes it.
+  // A key was added. One of two concurrent additions may be lost; the next start writes it.
   await objects.put(deploymentMarkKey, toBytes({ ...mine, keys: { ...mark.keys, ...mine.keys } }));
 }
 
 interface Mark {
   v: 1;
   deploymentId: string;
-  /** Fingerprint by key id. */
+  /** Maps a key id to its fingerprint. */
   keys: Record<string, string>;
 }
 
-/** null: this host does not have the key, for example because it was removed after a rotation. */
+/** null: this host lacks the key, for example because it was removed after a rotation. */
 const isSame = (set: KeySet | null, fingerprint: string): boolean | null =>
   set === null ? null : set.fingerprint === fingerprint;
 

@@ -1,5 +1,6 @@
-// Whether what a process was given belongs to the deployment of its database. With a directory as object store the home holds both
-// store and keys, and says whose it is; with a bucket, which hosts share, or with keys from elsewhere, the object store says it.
+// Checks that a process's home, object store and keys belong to the deployment of its database. With a directory as object
+// store, the home holds both store and keys and identifies the deployment; with a shared bucket, or with external keys, the
+// object store identifies it.
 import { join } from 'node:path';
 
 import { requireDeploymentHome } from './deployment-home.ts';
@@ -12,7 +13,7 @@ import type { Objects } from './objects/objects.ts';
 export interface DeploymentParts {
   home: string;
   bucket: BucketLocation | null;
-  /** ARN of the secret that holds the keys; null: they are in the home. */
+  /** ARN of the keys' secret; null: the keys are in the home. */
   keysSecret: string | null;
   objects: Objects;
   keys: Keys;
@@ -26,7 +27,7 @@ export async function requireDeployment(
     claimObjectStore,
   }: {
     deploymentId: string;
-    /** Answers the id that the database has. */
+    /** Returns the database's id. */
     claimObjectStore: (id: string) => Promise<string>;
   },
 ): Promise<void> {

@@ -1,5 +1,5 @@
-// The environment of a program, checked at once when it starts: every problem is reported, with the variable's name, what is
-// wrong, and an example. Values are never repeated: some are secrets.
+// Validates a program's environment variables at its start: reports every problem with the variable's name, the error, and an
+// example. Values are never repeated, because some are secrets.
 import type { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -12,15 +12,15 @@ export interface EnvironmentProblem {
 }
 
 export function readEnvironment<T>(options: {
-  /** As it is called in the message: `API`. */
+  /** The program's name in the message: `API`. */
   program: string;
   env: Environment;
   schema: z.ZodType<T>;
   examples: Readonly<Record<string, string>>;
-  /** What follows from no single variable. */
+  /** Problems that involve several variables. */
   also?: () => EnvironmentProblem[];
 }): T {
-  // A variable that is set to nothing, as compose files do, is not set.
+  // An empty variable, as compose files set it, counts as unset.
   const given = Object.fromEntries(Object.entries(options.env).filter(([, value]) => value !== ''));
   const parsed = options.schema.safeParse(given);
   const own = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => problem(path.join('.'), message));
@@ -48,14 +48,14 @@ export function parseListenAddress(text: string): { host: string; port: number }
 
 export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|\[::1\]|localhost)$/.test(host);
 
-/** Says in one message what is wrong, without a stack, and how a program ends then. */
+/** The message of a failed start, without a stack. */
 function explainStart(error: unknown): string {
   if (!(error instanceof RopewalkError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { message, hint } = error.problem;
   return hint === undefined ? message : `${message}\n${hint}`;
 }
 
-/** What a library reads from the environment by itself: its complaint becomes one more problem. */
+/** Reads a variable that a library parses; its error becomes one more problem. */
 export function readForeign<T>(variable: string, read: () => T): { value: T } | { problem: EnvironmentProblem } {
   try {
     return { value: read() };
@@ -64,7 +64,7 @@ export function readForeign<T>(variable: string, read: () => T): { value: T } | 
   }
 }
 
-/** Prints every problem and ends the process; what a supervisor sees is exit code 2. */
+/** Prints every problem and ends the process with exit code 2. */
 export function readOrExit<T>(read: () => T): T {
   try {
     return read();
@@ -73,7 +73,7 @@ export function readOrExit<T>(read: () => T): T {
   }
 }
 
-/** `readOrExit` of what takes time. */
+/** `readOrExit` for an asynchronous read. */
 export async function waitOrExit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch(exitWith);
 }

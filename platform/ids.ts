@@ -1,5 +1,5 @@
-// Names for things that people rarely type: a prefix that says what it is, then 130 random bits in Crockford's alphabet,
-// which has no letters that are mistaken for digits.
+// Ids of objects that people rarely type: a prefix for the kind, then 130 random bits in Crockford's alphabet, which has no
+// letters that look like digits.
 import { randomBytes } from 'node:crypto';
 
 export function randomId(prefix: string): string {

@@ -1,9 +1,10 @@
-// Where the deployment's keys are: a secret of AWS Secrets Manager that the environment names, else `keys.json` in the home.
+// The location of the deployment's keys: a secret of AWS Secrets Manager that the environment names, else `keys.json` in the
+// home.
 import { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
 
-/** The ARN names the region too. AWS ends each with six random characters, without which a policy covers other secrets as well. */
+/** The ARN includes the region. AWS ends each with six random characters, without which a policy covers other secrets as well. */
 export const keysSecretArn = z
   .string()
   .regex(
@@ -14,7 +15,7 @@ export const keysSecretArn = z
 export const keysSecretExample = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:ropewalk/keys-AbCdEf';
 
 /**
- * For programs without a schema of their whole environment. Null when no secret is named.
+ * For programs that do not validate their whole environment. Null when no secret is named.
  * @throws RopewalkError VALIDATION
  */
 export function readKeysSecret(env: Readonly<Record<string, string | undefined>>): string | null {

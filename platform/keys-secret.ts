@@ -1,12 +1,12 @@
-// The deployment's keys from a secret of AWS Secrets Manager: the text of `keys.json`. Read once, when a process starts. Every error
-// names the secret and what to do, never its content.
+// Reads the deployment's keys, the text of `keys.json`, from a secret of AWS Secrets Manager, once at process start. Every
+// error names the secret and a remedy, never its content.
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { parseKeys, type Keys } from './keys.ts';
 
 /**
- * `client`: default, the SDK's own chain of credentials, in the region of the ARN.
+ * `client` defaults to the SDK's own chain of credentials, in the ARN's region.
  * @throws RopewalkError VALIDATION when the secret holds no keys, FORBIDDEN, NOT_FOUND or UNAVAILABLE when it cannot be read.
  */
 export async function loadKeysSecret(arn: string, client = createSecretsClient(arn)): Promise<Keys> {
@@ -30,7 +30,7 @@ const createSecretsClient = (arn: string): SecretsManagerClient =>
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
   });
 
-/** Errors of Secrets Manager's GetSecretValue, by the name that the SDK gives them. */
+/** Errors of Secrets Manager's GetSecretValue, by their SDK names. */
 function explained(error: unknown, arn: string): RopewalkError {
   const name = error instanceof Error ? error.name : '';
   if (name === 'AccessDeniedException' || (statusOf(error) === 403 && !badCredentials.includes(name))) {

@@ -1,5 +1,5 @@
-// The deployment's key file: one random master key per key id, shared by all processes of the deployment. What is used
-// are keys derived from it, one per purpose, so that a leak of one never opens the other. The file is never overwritten.
+// The deployment's key file: one random master key per key id, shared by all processes of the deployment. Only derived keys are
+// used, one per purpose, so that a leak of one never discloses another. The file is never overwritten.
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,23 +15,23 @@ export interface KeySet {
   tokens: Uint8Array;
   /** HMAC key of the secrets of API tokens. */
   apiTokens: Uint8Array;
-  /** HMAC key of request bodies, kept with idempotency keys. */
+  /** HMAC key of request bodies, stored with idempotency keys. */
   requestHmac: Uint8Array;
-  /** AES-256-GCM key of what browsers keep for us during a sign-in. */
+  /** AES-256-GCM key of the sign-in state in browsers. */
   signIn: Uint8Array;
-  /** Equal for equal keys, and reveals nothing about them. */
+  /** Equal for equal keys; reveals nothing about them. */
   fingerprint: string;
 }
 
 export interface Keys {
-  /** What new envelopes and tokens are made with. */
+  /** The keys for new envelopes and tokens. */
   current: KeySet;
-  /** null for a key id that this deployment does not know. */
+  /** null for a key id that this deployment does not have. */
   byKid(kid: string): KeySet | null;
 }
 
 /**
- * Reads the key file; makes it, readable by its owner alone, when there is none. Safe when two processes do it at once.
+ * Reads the key file; creates it, readable by its owner only, when it does not exist. Safe for concurrent processes.
  * @throws RopewalkError VALIDATION when the file is damaged or others may read it.
  */
 export async function loadKeys(path: string): Promise<Keys> {
@@ -42,14 +42,14 @@ export async function loadKeys(path: string): Promise<Keys> {
   });
 }
 
-/** Where keys come from, in messages: `key file /home/keys.json`, and what to do when they are damaged. */
+/** The keys' origin in messages: `key file /home/keys.json`, and the remedy when they are damaged. */
 export interface KeysOrigin {
   name: string;
   hint: string;
 }
 
 /**
- * The keys in the text of a key file. Errors never repeat it.
+ * Parses the text of a key file. Errors never repeat it.
  * @throws RopewalkError VALIDATION when it is damaged.
  */
 export function parseKeys(text: string, origin: KeysOrigin): Keys {
@@ -80,7 +80,7 @@ async function readKeyFile(path: string): Promise<string | null> {
   }
 }
 
-/** A complete file appears under the name by link(), which fails if another process was first: then its file counts. */
+/** link() publishes the complete file, and fails if another process was first: then its file is used. */
 async function createKeyFile(path: string): Promise<string> {
   const kid = `k${randomBytes(6).toString('hex')}`;
   const text = JSON.stringify({ current: kid, keys: { [kid]: randomBytes(keyBytes).toString('base64') } });

@@ -1,11 +1,11 @@
-// The log of a process: one JSON object a line. What must never be in it is cut out here once more, in case a caller
-// logs an object that holds it.
+// The log of a process: one JSON object per line. Removes secrets once more, in case a caller logs an object that contains
+// them.
 import { type Logger, pino } from 'pino';
 
 export function createLogger(options: {
   level: string;
   program: 'api' | 'worker';
-  /** Where lines go: standard output unless a test reads them. */
+  /** Destination of the lines: standard output unless a test reads them. */
   write?: (line: string) => void;
 }): Logger {
   const settings = {
@@ -27,10 +27,10 @@ const secretNames = [
   'env',
   'environment',
 ];
-/** Two levels are enough: nothing of ours is logged deeper. */
+/** Covers two levels of nesting: our log objects are not deeper. */
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Errors of gRPC carry the metadata of their call, in which a Temporal Cloud key can be: only these fields are kept. */
+/** gRPC errors contain the metadata of their call, which may include a Temporal Cloud key, so only these fields are kept. */
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? { code: error.code } : {};

@@ -1,5 +1,5 @@
-// Whether an object store is the one of the database. Two hosts with the same database and a directory of their own each, or with two
-// buckets, would both work: a Temporal worker that does not find the specifications of the other host's jobs would end them for good.
+// Checks that an object store belongs to the database. Two hosts with the same database but separate directories or buckets
+// would both start: a Temporal worker that does not find the specifications of the other host's jobs would end them for good.
 import { RopewalkError } from '../domain/errors.ts';
 import { randomId } from './ids.ts';
 import type { Objects } from './objects/objects.ts';
@@ -21,13 +21,13 @@ export const otherObjectStore = (where: string, deploymentId: string): { message
   hint: 'Set ROPEWALK_OBJECTS as on the other hosts: a directory serves one host. After a loss of the objects: docs/operations.md, "Backup and restore".',
 });
 
-/** Null where no process has used it. */
+/** Null when no process has used the store. */
 export async function readObjectStoreId(objects: Pick<Objects, 'get'>): Promise<string | null> {
   const bytes = await objects.get(objectStoreIdKey);
   return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 
-/** Made by the first process that uses it, and copied with the objects. */
+/** Created by the first process that uses the store, and copied with its objects. */
 async function idOf(objects: Pick<Objects, 'get' | 'create'>): Promise<string> {
   const mine = randomId('store');
   if (await objects.create(objectStoreIdKey, Buffer.from(mine))) return mine;

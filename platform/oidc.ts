@@ -1,4 +1,4 @@
-// OpenID Connect with one provider: authorization code flow with PKCE, state and nonce. The library checks the ID token: its
+// OpenID Connect with one provider: authorization code flow with PKCE, state and nonce. The library verifies the ID token: its
 // signature by the provider's keys, issuer, audience, nonce and times.
 import * as client from 'openid-client';
 
@@ -11,11 +11,11 @@ export interface OidcSettings {
   issuer: string;
   clientId: string;
   clientSecret: Secret;
-  /** Of the API, where the provider sends browsers. */
+  /** The API's URL to which the provider redirects browsers. */
   redirectUrl: string;
 }
 
-/** What the answer is checked against; the browser keeps it, sealed. */
+/** The expected values of the answer; the browser stores them, sealed. */
 export interface OidcAttempt {
   state: string;
   nonce: string;
@@ -25,14 +25,14 @@ export interface OidcAttempt {
 export interface OidcAccount {
   issuer: string;
   subject: string;
-  /** Verified by the provider, of ASCII characters, in lower case; null otherwise. */
+  /** Verified by the provider, ASCII only, in lower case; null otherwise. */
   email: string | null;
 }
 
 export interface OidcProvider {
   /** Throws UNAVAILABLE while the provider does not answer. */
   begin(attempt: OidcAttempt): Promise<URL>;
-  /** `query`: with which the provider sent the browser. Throws UNAUTHENTICATED, or UNAVAILABLE. */
+  /** `query` is the query string of the provider's redirect. Throws UNAUTHENTICATED, or UNAVAILABLE. */
   finish(query: string, attempt: OidcAttempt): Promise<OidcAccount>;
 }
 
@@ -77,13 +77,13 @@ export function createOidcProvider(settings: OidcSettings, monotonicMs: () => nu
       const claims = tokens.claims();
       if (claims === undefined) throw refused(new Error('no ID token'));
       const { iss: issuer, sub: subject, email, email_verified: isVerified } = claims;
-      // The user info endpoint is not asked: nothing signs its answer.
+      // The user info endpoint is not used, because its answer is not signed.
       return { issuer, subject, email: usableAddress(email, isVerified) };
     },
   };
 }
 
-/** Endpoints and keys of a provider move rarely; the library itself reads new keys when a token names one. */
+/** A provider's endpoints and keys rarely change; the library itself reads new keys when a token names one. */
 const discoveryMaxAgeMs = 3_600_000;
 const timeoutSeconds = 10;
 const clockToleranceSeconds = 30;
@@ -93,21 +93,21 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
   const secret = clientSecret.reveal();
   const metadata = { [client.clockTolerance]: clockToleranceSeconds };
   const ofProvider: client.ClientAuth = (server, ...rest) => {
-    // A provider that names no method takes the standard's default.
+    // A provider that names no method uses the standard's default.
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
     return (isPost ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret))(server, ...rest);
   };
   return client.discovery(url, clientId, metadata, ofProvider, {
     timeout: timeoutSeconds,
-    // Without it, the library trusts an ID token that comes straight from the provider.
+    // Without it, the library trusts an ID token that comes directly from the provider.
     execute: [client.enableNonRepudiationChecks, ...(isPlainLoopback(url) ? [client.allowInsecureRequests] : [])],
   });
 }
 
 const isPlainLoopback = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && isLoopback(hostname);
 
-/** The provider did not answer, or not as itself. */
+/** The provider did not answer, or something else answered in its place. */
 function isOutage(error: unknown): boolean {
   if (error instanceof client.ResponseBodyError) return error.status >= 500;
   if (error instanceof client.ClientError) {
@@ -136,7 +136,7 @@ const refused = (cause: unknown): RopewalkError =>
     { cause },
   );
 
-/** Codes alone: texts of the provider may repeat what was sent. */
+/** Codes only: the provider's texts may repeat the request. */
 function reasonOf(error: unknown): string {
   if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
     return /^[a-z_]{1,60}$/.test(error.error) ? error.error : 'an error of its own';

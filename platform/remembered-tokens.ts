@@ -1,8 +1,8 @@
-// Agents show the same token with each message, and checking a signature costs more than the rest of the message: what was
-// found good is remembered until it expires. What was refused is not remembered, and nothing is accepted that was not checked.
+// Caches verified tokens until they expire: agents send the same token with each message, and verifying a signature costs more
+// than the rest of the message. Refused tokens are not cached, and no unverified token is accepted.
 import type { Tokens } from './tokens.ts';
 
-/** The same tokens, with the last `maxRemembered` instance tokens remembered. */
+/** The same tokens, with the last `maxRemembered` instance tokens cached. */
 export function rememberInstanceTokens(tokens: Tokens, now: () => number = Date.now): Tokens {
   const known = new Map<string, Awaited<ReturnType<Tokens['verifyInstance']>>>();
   return {
@@ -12,7 +12,7 @@ export function rememberInstanceTokens(tokens: Tokens, now: () => number = Date.
       if (found !== undefined && now() < found.expiresAtMs) return { ...found };
       known.delete(token);
       const verified = await tokens.verifyInstance(token);
-      // Those that came first go first: an agent that still speaks is checked again, and comes back.
+      // Removes the oldest entry; an agent that is still active is verified again and cached again.
       const [oldest] = known.size < maxRemembered ? [] : known.keys();
       if (oldest !== undefined) known.delete(oldest);
       known.set(token, verified);

@@ -13,7 +13,7 @@ async function answer({ code, history, workflowId }: ReplayRequest): Promise<Rep
   } catch (error) {
     if (!(error instanceof Error)) return { error: String(error) };
     if (error.name !== 'DeterminismViolationError') return { error: `${error.name}: ${error.message}` };
-    // The SDK wraps the words with which a worker would fail the workflow task; they end at the quote.
+    // The SDK quotes the message with which a worker would fail the workflow task.
     return { violation: /\[TMPRL1100\][^"]*/.exec(error.message)?.[0] ?? error.message };
   }
 }

@@ -1,6 +1,6 @@
-// Puts the workflow code that a Temporal worker runs to the test: whether it follows a history, and if not, in the SDK's words. The replay
-// runs in a process of its own with a bounded heap, low priority and a deadline: a long history takes neither the worker's event loop
-// nor one of its slots for workflow tasks.
+// Replays a history with a Temporal worker's workflow code, and returns the SDK's message if the code does not follow it. The
+// replay runs in its own process with a bounded heap, low priority and a deadline: a long history blocks neither the worker's
+// event loop nor one of its workflow task slots.
 import { fork, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 
@@ -10,31 +10,31 @@ import type { ReplayWorkerOptions } from '@temporalio/worker';
 const { History } = proto.temporal.api.history.v1;
 type History = proto.temporal.api.history.v1.IHistory;
 
-/** What the worker was made of; the replay has nothing else of it, no activities and no connection. */
+/** The worker's workflow code; the replay has no activities and no connection. */
 export type WorkflowCode = Pick<ReplayWorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'>;
 
 export interface ReplayRequest {
   code: WorkflowCode;
   workflowId: string;
-  /** In the encoding of the protocol. */
+  /** Protobuf-encoded. */
   history: Uint8Array;
 }
 
 export type ReplayAnswer = { violation: string | null } | { error: string };
 
 export interface ReplayLimits {
-  /** Of one replay, with the start of the process. */
+  /** Limit of one replay, including the start of the process. */
   timeoutMs: number;
   heapMb: number;
-  /** After this time without a replay, the process ends. */
+  /** The process ends after this time without a replay. */
   idleMs: number;
 }
 
 const usualLimits: ReplayLimits = { timeoutMs: 120_000, heapMb: 512, idleMs: 10_000 };
-/** Of `nice`: the worker goes first, and a busy machine still leaves it a share. */
+/** The `nice` value: the worker has priority, and a busy machine still gives the replay a share. */
 const priority = 5;
 
-/** One replay at a time, in the order of the calls. Rejects when it takes too long or too much memory. */
+/** Replays run one at a time, in the order of the calls. Rejects when one takes too long or too much memory. */
 export function createReplayer(code: WorkflowCode, limits: Partial<ReplayLimits> = {}) {
   const { timeoutMs, heapMb, idleMs } = { ...usualLimits, ...limits };
   let child: ChildProcess | null = null;
@@ -74,7 +74,7 @@ function start(heapMb: number): ChildProcess {
     // It needs none of the worker's secrets.
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Bytes stay bytes.
+    // Transfers byte arrays unchanged.
     serialization: 'advanced',
   });
   if (child.pid !== undefined) setPriority(child.pid, priority);

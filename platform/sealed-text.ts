@@ -1,11 +1,11 @@
-// Texts that a browser keeps for us and cannot read: encrypted with a key of the deployment, for one purpose and a short time.
+// Texts that a browser stores for us and cannot read: encrypted with a key of the deployment, for one purpose and a short time.
 import { EncryptJWT, jwtDecrypt, type JWTPayload } from 'jose';
 
 import type { Keys } from './keys.ts';
 
 export interface SealedTexts {
   seal(purpose: string, claims: JWTPayload, lifeMs: number): Promise<string>;
-  /** Null for what was not sealed here, for another purpose, or too long ago. */
+  /** Null for a text that was not sealed here, was sealed for another purpose, or has expired. */
   open(purpose: string, text: string): Promise<JWTPayload | null>;
 }
 

@@ -1,5 +1,5 @@
-// A value that must never be printed by accident: every way of turning it into text gives `[secret]`. Only reveal()
-// hands it out, so a search for `reveal(` finds each place where a secret is used.
+// A value that is never printed by accident: every conversion to text gives `[secret]`. Only reveal() returns it, so a search
+// for `reveal(` finds each use of a secret.
 
 export interface Secret {
   /** The value itself. Never pass it to a log, an error or argv. */

@@ -1,4 +1,4 @@
-// A file that is new in a directory survives a crash of the machine only once the directory itself is written.
+// A new file survives a crash of the machine only after its directory is synced.
 import { open } from 'node:fs/promises';
 
 export async function syncDirectory(path: string): Promise<void> {

@@ -1,5 +1,5 @@
-// The secret of an API token: made here, hashed at once, shown once. The text of a token is `rw_{workspace}_{id}-{secret}`. The
-// hash is keyed with the key file of the deployment: a row that is written into the database without it is no token.
+// The secret of an API token: created here, hashed at once, shown once. A token's text is `rw_{workspace}_{id}-{secret}`. The
+// hash is keyed with the deployment's key file: a row written into the database without the key is not a valid token.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Keys, KeySet } from './keys.ts';
@@ -7,17 +7,17 @@ import type { Keys, KeySet } from './keys.ts';
 export interface TokenSecret {
   id: string;
   secret: string;
-  /** What the database keeps: the id of the key, a colon, HMAC-SHA256 in hex. */
+  /** Stored in the database: the id of the key, a colon, HMAC-SHA256 in hex. */
   secretHash: string;
 }
 
 export const newTokenSecret = (keys: Keys): TokenSecret => tokenSecretFrom(keys, randomBytes(32));
 
-/** The same seed gives the same token: a lost answer can be repeated without a second token. */
+/** The same seed gives the same token, so a lost answer can be repeated without a second token. */
 export function tokenSecretFrom(keys: Keys, seed: Uint8Array): TokenSecret {
   const bytes = (label: string, length: number): Buffer =>
     Buffer.from(hkdfSync('sha256', seed, '', `ropewalk ${label}`, length));
-  // 36 characters do not divide 256: the bias is of no use to an attacker, since an id is no secret.
+  // 36 does not divide 256: the bias does not help an attacker, because an id is not secret.
   const id = Array.from(bytes('token id', 12), (byte) => letters.charAt(byte % letters.length)).join('');
   const secret = bytes('token secret', 32).toString('base64url');
   return { id, secret, secretHash: hashSecret(keys, secret) };
@@ -26,18 +26,18 @@ export function tokenSecretFrom(keys: Keys, seed: Uint8Array): TokenSecret {
 export const tokenText = (workspace: string, { id, secret }: Pick<TokenSecret, 'id' | 'secret'>): string =>
   `rw_${workspace}_${id}-${secret}`;
 
-/** Null for a text that no token has. */
+/** Null for a text that is not a token. */
 export function parseToken(text: string): { workspace: string; id: string; secret: string } | null {
   const [, workspace, id, secret] = tokenSyntax.exec(text) ?? [];
   return workspace === undefined || id === undefined || secret === undefined ? null : { workspace, id, secret };
 }
 
-/** With the current key. */
+/** Uses the current key. */
 export function hashSecret({ current }: Keys, secret: string): string {
   return `${current.kid}:${mac(current, secret).toString('hex')}`;
 }
 
-/** In constant time, also for a hash of a key that the key file no longer has, and for `null`: no token has that id. */
+/** In constant time, also for a hash whose key is no longer in the key file, and for `null`, an unknown token id. */
 export function isHashOf(keys: Keys, secretHash: string | null, secret: string): boolean {
   const [kid = '', hex = ''] = (secretHash ?? '').split(':');
   const key = keys.byKid(kid);

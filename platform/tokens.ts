@@ -1,6 +1,6 @@
-// The credentials of agents: a launch token lets the instances of one launch register, an instance token lets one
-// instance talk. And those of a dashboard: a link is exchanged for a session of one cluster. All are JWTs of this
-// deployment, checked with an explicit algorithm, issuer and audience.
+// The credentials of agents: a launch token lets the instances of one launch register, an instance token authenticates one
+// instance. Also those of a dashboard: a link is exchanged for a session of one cluster. All are JWTs of this deployment,
+// verified with an explicit algorithm, issuer and audience.
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -16,16 +16,16 @@ import type { Keys, KeySet } from './keys.ts';
 export interface LaunchClaims {
   workspace: string;
   cluster: number;
-  /** Number of the launch within its cluster; 0 for an instance that comes back. */
+  /** Number of the launch within its cluster; 0 for a returning instance. */
   seq: number;
-  /** The only instance that may register: it had a token of its own, which expired while it was away, asleep perhaps. */
+  /** The only instance that may register with it: its own token expired while it was disconnected, for example asleep. */
   returning?: string;
 }
 
 export interface InstanceClaims {
   workspace: string;
   cluster: number;
-  /** The job this instance works for, which shares the cluster's number, or null. */
+  /** The job that this instance works for, which shares the cluster's number, or null. */
   job: number | null;
   instance: string;
 }
@@ -36,12 +36,12 @@ export interface RenewedToken {
   expiresAt: string;
 }
 
-/** Its bearer may see this cluster's dashboard, in the name of `user`. */
+/** Grants access to this cluster's dashboard on behalf of `user`. */
 export interface DashboardClaims {
   workspace: string;
   cluster: number;
   user: string;
-  /** The API token it was made with: what it opens ends with that token. */
+  /** The API token that created it: access ends with that token. */
   tokenId: string;
 }
 
@@ -52,11 +52,11 @@ export interface MintedToken {
 
 export interface Tokens {
   mintLaunch(claims: LaunchClaims): Promise<string>;
-  /** Who may register: an instance of a launch, or one that comes back with its own token, which has expired. */
+  /** Accepts an instance of a launch, or a returning instance with its own expired token. */
   verifyLaunch(token: string): Promise<LaunchClaims>;
   mintInstance(claims: InstanceClaims): Promise<RenewedToken>;
   verifyInstance(token: string): Promise<InstanceClaims & { expiresAtMs: number }>;
-  /** For a link, which people may see over a shoulder: short-lived. A token of one site is none of the other. */
+  /** For a link, which others may see on a screen: short-lived. A token of one site is invalid for the other. */
   mintDashboard(claims: DashboardClaims, site?: ClusterSite): Promise<MintedToken>;
   verifyDashboard(token: string, site?: ClusterSite): Promise<DashboardClaims>;
   /** For a cookie. */
@@ -64,12 +64,12 @@ export interface Tokens {
   verifyDashboardSession(token: string, site?: ClusterSite): Promise<DashboardClaims & { expiresAtMs: number }>;
 }
 
-/** What browsers see of a cluster: Dask's dashboard, which can be read, or a Jupyter server, which runs code. */
+/** A cluster's web pages: Dask's read-only dashboard, or a Jupyter server, which runs code. */
 export type ClusterSite = 'dashboard' | 'jupyter';
 
-/** The verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
+/** The verify functions throw UNAUTHENTICATED for any invalid token. */
 export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
-  // Made once: from bytes, each token would make it anew, which costs as much as to check it.
+  // Imported once: importing a key costs as much as verifying a token.
   const made = new Map<string, Promise<CryptoKey>>();
   const keyOf = ({ kid, tokens }: Pick<KeySet, 'kid' | 'tokens'>): Promise<CryptoKey> => {
     const known = made.get(kid) ?? importKey(tokens);
@@ -89,10 +89,10 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
     return { token, expiresAtMs: expiresAt * 1000 };
   };
 
-  /** A token may have expired for `lateMs`. */
+  /** The token may have been expired for up to `lateMs`. */
   const verify = async (audience: Audience, token: string, lateMs = 0): Promise<JWTPayload> => {
     try {
-      // The decoder skips padding and blanks: one token would have many texts.
+      // The decoder ignores padding and spaces, so one token would have many texts.
       if (!exactJwt.test(token)) throw new errors.JWSInvalid('not the compact form');
       const verified = await jwtVerify(
         token,
@@ -127,7 +127,7 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
     if (workspace === null || cluster === null || instance === null || payload.exp === undefined) {
       throw refused('launch');
     }
-    // One that is still good is good for everything else, and needs no new one.
+    // A valid token authenticates every request, so it needs no replacement.
     if (payload.exp * 1000 > now() + clockSkewMs) throw refused('launch');
     return { workspace, cluster, seq: 0, returning: instance };
   };
@@ -180,7 +180,7 @@ const exactJwt = /^[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{4
 
 const algorithm = 'HS256';
 const issuer = 'ropewalk';
-/** What has expired for one replica of the API may not have for the next. */
+/** A token that has expired for one replica of the API may still be valid for another. */
 const clockSkewMs = 60_000;
 
 const importKey = (bytes: Uint8Array): Promise<CryptoKey> =>

@@ -1,4 +1,4 @@
-// The version that runs, as package.json has it.
+// The running version, from package.json.
 import { readFileSync } from 'node:fs';
 
 export function readVersion(): string {

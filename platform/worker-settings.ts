@@ -1,4 +1,4 @@
-// The Temporal worker's environment, checked at once: every problem is reported, not only the first.
+// The Temporal worker's environment, validated at start: reports every problem, not only the first.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -10,11 +10,11 @@ import { bucketLocation, bucketLocationExample, type BucketLocation } from './ob
 
 export interface WorkerSettings {
   home: string;
-  /** Of PostgreSQL; null: SQLite in the home. */
+  /** PostgreSQL's URL; null: SQLite in the home. */
   databaseUrl: string | null;
   /** null: the object store is a directory in the home. */
   bucket: BucketLocation | null;
-  /** ARN of the secret that holds the keys; null: they are in the home. */
+  /** ARN of the keys' secret; null: the keys are in the home. */
   keysSecret: string | null;
   hostId: string;
   apiUrl: string;
@@ -23,15 +23,15 @@ export interface WorkerSettings {
   workflowBundle: string | null;
   maxLocalInstances: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
-  /** Where `/metrics` and `/healthz` are served; null: nowhere. */
+  /** Address of `/metrics` and `/healthz`; null: not served. */
   metrics: { host: string; port: number } | null;
-  /** How long running activities may take when the process ends. */
+  /** Time limit of running activities when the process ends. */
   drainMs: number;
-  /** Where spans are sent; null: tracing is off. */
+  /** Destination of spans; null: tracing is off. */
   otlpEndpoint: string | null;
 }
 
-/** `also`: what the caller has found wrong itself, for the same message. */
+/** `also`: problems that the caller found, for the same message. */
 export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] = []): WorkerSettings {
   const values = readEnvironment({ program: 'Temporal worker', env, schema: environment, examples, also: () => also });
   return {
@@ -41,7 +41,7 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
     keysSecret: values.ROPEWALK_KEYS_SECRET ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     apiUrl: values.ROPEWALK_API_URL,
-    // An agent starts in a directory of its own.
+    // An agent starts in its own directory, so the path must be absolute.
     agentBundle: resolve(values.ROPEWALK_AGENT_BUNDLE),
     workflowBundle: values.ROPEWALK_WORKFLOW_BUNDLE ?? null,
     maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,

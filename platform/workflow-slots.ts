@@ -1,6 +1,7 @@
-// How many workflow tasks a Temporal worker has at once, cached workflows and replays apart. A task of a cached workflow takes some
-// milliseconds of processor time, and most of its time it waits for Temporal: many at once. A workflow that is not cached is
-// replayed first: with many more replays at once than cores, all of them miss the workflow task timeout, and each begins again.
+// The number of concurrent workflow tasks of a Temporal worker, with separate slots for cached workflows and replays. A cached
+// workflow's task takes some milliseconds of processor time and mostly waits for Temporal, so it has many slots. A workflow
+// that is not cached is replayed first: with many more concurrent replays than cores, all of them miss the workflow task
+// timeout and start again.
 import type {
   CustomSlotSupplier,
   SlotPermit,
@@ -17,12 +18,12 @@ export interface WorkflowSlots {
 }
 
 /**
- * Five on a small machine: between two replays a slot waits for Temporal, so that fewer leave the processor idle (bench `restart`),
- * and five of the longest histories at once are replayed within the workflow task timeout.
+ * At least five: between two replays a slot waits for Temporal, so fewer would leave the processor idle (bench `restart`), and
+ * five concurrent replays of the longest histories finish within the workflow task timeout.
  */
 export const workflowSlotsOf = (cores: number): WorkflowSlots => ({ cached: 40, replays: Math.max(5, cores + 1) });
 
-/** How a Temporal worker takes workflow tasks. */
+/** A Temporal worker's options for workflow tasks. */
 export const workflowTaskOptions = (cores: number) =>
   ({
     tuner: {
@@ -32,7 +33,7 @@ export const workflowTaskOptions = (cores: number) =>
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
     },
     maxConcurrentWorkflowTaskPolls: 10,
-    // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
+    // Otherwise a killed worker's sticky queue would delay each of its workflows for 10 s.
     stickyQueueScheduleToStartTimeout: '2s',
     maxCachedWorkflows: 2_000,
   }) satisfies Partial<WorkerOptions>;
@@ -45,7 +46,7 @@ class Permit implements SlotPermit {
   }
 }
 
-/** The slots of a worker's tuner. An open poll holds a slot too. */
+/** The slot supplier of a worker's tuner. An open poll also occupies a slot. */
 export function createWorkflowSlots({ cached, replays }: WorkflowSlots): CustomSlotSupplier<WorkflowSlotInfo> {
   const kinds = { sticky: createPool(cached), normal: createPool(replays) };
   const poolOf = (isSticky: boolean): Pool => (isSticky ? kinds.sticky : kinds.normal);
@@ -65,7 +66,7 @@ export function createWorkflowSlots({ cached, replays }: WorkflowSlots): CustomS
 
 interface Pool {
   tryTake(): boolean;
-  /** In the order of the calls. Rejects when it is aborted first. */
+  /** Served in the order of the calls. Rejects when it is aborted first. */
   take(abort: AbortSignal): Promise<void>;
   release(): void;
 }

@@ -1,16 +1,17 @@
-// Loaded into every thread of a Temporal worker (`node --import`), for the thread that runs the workflows is the SDK's. On each
-// call into a workflow the SDK does two things that take four fifths of the processor time: a thread of the operating system
-// is started that would end an endless loop, some five times for one activation, and each promise gets a stack trace, for
-// what Temporal's UI shows as the call stack. Here one such thread watches a whole activation, and none watches an activation
-// that a replay repeats: it ended in time before, and new code is replayed against recorded histories before it is deployed.
-// There are no call stacks: what a workflow waits for, its details and events say. A replay takes a quarter of the time then
-// (docs/performance.md), which decides how soon a large workspace answers again. Without this module everything works, only slower.
+// Loaded into every thread of a Temporal worker (`node --import`), because the SDK creates the thread that runs the workflows.
+// On each call into a workflow the SDK does two things that take four fifths of the processor time: it starts a system thread
+// that would end an endless loop, some five times per activation, and it records a stack trace for each promise, which
+// Temporal's UI shows as the call stack. With this module one such thread watches a whole activation, and none watches an
+// activation that a replay repeats: it ended in time before, and new code is replayed against recorded histories before it is
+// deployed. There are no call stacks: the workflow's details and events show its waits. A replay then takes a quarter of the
+// time (docs/performance.md), which determines how soon a large workspace answers again after a restart. Without this module
+// everything works, only slower.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
 import { BaseVMWorkflow } from '@temporalio/worker/lib/workflow/vm-shared.js';
 
-/** As the SDK's own default for one call. */
+/** The SDK's own default for one call. */
 const activationTimeoutMs = 5_000;
 
 function watchActivations(): void {
@@ -26,8 +27,8 @@ function watchActivations(): void {
   };
 
   const activate: BaseVMWorkflow['activate'] = Reflect.get(BaseVMWorkflow.prototype, 'activate');
-  // Whatever a workflow does in an activation it does before this function of the SDK first waits. An error that is thrown
-  // here becomes, as any other, that of the workflow task.
+  // A workflow does all work of an activation before this SDK function first waits. An error thrown here fails the workflow
+  // task, like any other.
   BaseVMWorkflow.prototype.activate = async function (activation) {
     const run = (): ReturnType<typeof activate> => activate.call(this, activation);
     guard['run'] = run;

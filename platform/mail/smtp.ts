@@ -1,5 +1,5 @@
-// Sends one message by the operator's mail server. Its URL holds a password: no error text has it, and it never leaves over a connection
-// without TLS.
+// Sends one message by the operator's mail server. Its URL contains a password: no error text includes it, and it is never sent
+// over a connection without TLS.
 import { isIP } from 'node:net';
 
 import { createTransport } from 'nodemailer';
@@ -9,11 +9,11 @@ export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
-  /** The same for each attempt: a receiver can recognize a message that came twice. */
+  /** The same for each attempt, so that a receiver can recognize a duplicate. */
   messageId: string;
 }
 
-/** `status`: of SMTP, e.g. 250 or 550. `isFinal`: the server refuses this message or its receiver for good. */
+/** `status` is an SMTP status, e.g. 250 or 550. `isFinal`: the server refuses this message or its receiver for good. */
 export type MailAnswer = { isFinal: boolean } & (
   | { status: number; error: string | null }
   | { status: null; error: string }
@@ -27,7 +27,7 @@ export interface Mailer {
 
 const timeoutMs = 15_000;
 
-/** `from`: an address, or a name with an address in angle brackets. */
+/** `from` is an address, or a name with an address in angle brackets. */
 export function createMailer({ url, from }: { url: string; from: string }): Mailer {
   const { protocol, hostname, username } = new URL(url);
   const needsTls = protocol === 'smtp:' && username !== '' && !isLoopback(hostname);
@@ -35,7 +35,7 @@ export function createMailer({ url, from }: { url: string; from: string }): Mail
     ...{ url, pool: true, maxConnections: 2 },
     ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs, dnsTimeout: timeoutMs },
     ...(needsTls ? { requireTLS: true } : {}),
-    // Content is text alone: a message never reads a file or a URL.
+    // Content is text only: a message never reads a file or a URL.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });
   return {
@@ -44,7 +44,7 @@ export function createMailer({ url, from }: { url: string; from: string }): Mail
         const host = /@([^>\s]+)>?$/.exec(from)?.[1] ?? 'ropewalk.invalid';
         const sent = await transport.sendMail({
           ...{ from, subject, text, messageId: `<${messageId}@${host}>` },
-          // As an object: a text would be parsed, and could be several receivers.
+          // Passed as an object: a text would be parsed, and could contain several receivers.
           to: { name: '', address: to },
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
@@ -61,7 +61,7 @@ function answerOf(error: unknown): MailAnswer {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
   const said: unknown = error instanceof Error && 'responseCode' in error ? error.responseCode : null;
   const status = typeof said === 'number' ? said : null;
-  // What the server says of the sender's password or its own state may pass.
+  // Errors about the sender's password or the server's state may pass.
   const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   const isFinal = isAboutMail && status !== null && status >= 500;
   const text = `the mail server: ${typeof code === 'string' ? code : 'failed'}`;

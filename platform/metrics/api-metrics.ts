@@ -1,4 +1,4 @@
-// What the API counts. Agents have no numbers of their own to scrape: what they send is counted here, as it comes in.
+// The API's metrics. Agents have no endpoint to scrape, so their reports are counted here on arrival.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import { durationBuckets } from './registry.ts';
@@ -8,7 +8,7 @@ export type UpdateKind = 'report' | 'exchange';
 export interface FlushSeen {
   items: number;
   bytes: number;
-  /** The window that was in force: how long the oldest item could wait for company. */
+  /** The batch window in effect: the longest wait of the oldest item for others. */
   windowMs: number;
   /** How long each item waited before it was sent. */
   waitedMs: number[];
@@ -23,19 +23,19 @@ export interface ApiMetrics {
   streamBegins(route: string): void;
   streamEnds(route: string): void;
   flushed(update: UpdateKind, flush: FlushSeen): void;
-  /** Turned away before it was sent: the queue is full or the item waited too long. */
+  /** Rejected before it was sent: the queue is full or the item waited too long. */
   turnedAway(update: UpdateKind): void;
   taskResult(outcome: 'ok' | 'failed'): void;
   leasesGranted(count: number): void;
   viewRead(kind: ViewKind, from: 'cache' | 'source' | 'stale' | 'failed'): void;
-  /** An attempt to start the workflow of an admitted row. */
+  /** An attempt to start an admitted row's workflow. */
   workflowStart(result: 'started' | 'refused' | 'unavailable' | 'failed'): void;
 }
 
 /** Tokens are read from the database, views from their workflows. */
 export type ViewKind = 'token' | 'job' | 'cluster';
 
-/** Counts nothing: for what runs without metrics. */
+/** Counts nothing, for code that runs without metrics. */
 export const noMetrics: ApiMetrics = {
   requestBegins: () => undefined,
   requestEnds: () => undefined,

@@ -1,8 +1,8 @@
-// The numbers of one process, for Prometheus. Every label has few values that are known beforehand: never a path, a
-// name, a number or anything else that a caller chooses.
+// The metrics of one process, for Prometheus. Every label has few predefined values: never a path, a name, a number or anything
+// else that a caller chooses.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** With the numbers of the Node process itself: memory, event loop, garbage collection. */
+/** Includes the Node process's own metrics: memory, event loop, garbage collection. */
 export function createRegistry(program: 'api' | 'worker', version: string): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -15,5 +15,5 @@ export function createRegistry(program: 'api' | 'worker', version: string): Regi
   return registry;
 }
 
-/** Seconds, from a cached read to what is cut off by a deadline. */
+/** Seconds, from a cached read to a request cut off by a deadline. */
 export const durationBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];

@@ -1,6 +1,6 @@
-// Where Prometheus and an orchestrator look: `/metrics` and `/healthz`, on an address of its own that is loopback unless
-// the operator sets another address. It is never a path of the public API: numbers reveal to an outsider how busy the deployment is, and a
-// token in a scraper's configuration is one more secret to lose.
+// The endpoints for Prometheus and an orchestrator: `/metrics` and `/healthz`, on their own address, which is loopback unless
+// the operator sets another. Never on the public API: metrics reveal the deployment's load to outsiders, and a token in a
+// scraper's configuration is one more secret to lose.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -16,11 +16,11 @@ export interface MetricsServer {
 export async function serveMetrics(options: {
   host: string;
   port: number;
-  /** The whole text of each source; one that fails leaves the others readable. */
+  /** The complete text of each source; a failing source does not affect the others. */
   sources: (() => Promise<string>)[];
   onError: (error: unknown) => void;
 }): Promise<MetricsServer> {
-  // Elsewhere scrapers may use any name of the machine.
+  // On other addresses scrapers may use any name of the machine.
   const isKnownHost = isLoopback(options.host) ? createHostCheck([]) : () => true;
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, text: string): void => {

@@ -1,5 +1,5 @@
-// What a Temporal worker counts: its activities, by type and by how they end. What Temporal's own library counts (slots,
-// polls, workflow tasks, latencies) is relayed from the loopback port on which it serves it.
+// A Temporal worker's metrics: its activities, by type and outcome. The metrics of Temporal's library (slots, polls, workflow
+// tasks, latencies) are relayed from its loopback port.
 import { createServer } from 'node:net';
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -11,7 +11,7 @@ export type ActivityOutcome = 'completed' | 'failed' | 'cancelled';
 export interface WorkerMetrics {
   activityBegins(type: string): void;
   activityEnds(type: string, outcome: ActivityOutcome, ms: number): void;
-  /** A workflow was found whose workflow task fails again and again. */
+  /** Counts a workflow whose workflow task fails repeatedly. */
   stuckWorkflow(type: string, outcome: string): void;
 }
 
@@ -53,7 +53,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   };
 }
 
-/** Temporal's library wants a port by number: it says neither which one it took nor when. */
+/** Temporal's library requires a port number: given 0, it reports neither the chosen port nor when it listens. */
 export function freeLoopbackPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);

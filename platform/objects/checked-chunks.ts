@@ -1,9 +1,9 @@
-// The bytes of a file as they arrive, checked against its announcement: a name and a limit.
+// Checks the bytes of an arriving file against its announced hash and size limit.
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
 
-/** Throws in the place of an end when the bytes are other ones, and as soon as they are too many. */
+/** Throws at the end when the hash differs, and as soon as the limit is exceeded. */
 export async function* checkedChunks(
   source: AsyncIterable<Uint8Array>,
   { sha256, maxBytes }: { sha256: string; maxBytes: number },

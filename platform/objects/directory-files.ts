@@ -10,7 +10,7 @@ import { checkedChunks } from './checked-chunks.ts';
 import type { StreamedFiles } from './files.ts';
 import { checkKey } from './key.ts';
 
-/** `root`: the directory of the object store, whose abandoned temporary files it removes (directory.ts). */
+/** `root` is the directory of the object store, which removes its abandoned temporary files (directory.ts). */
 export function createDirectoryFiles(root: string): StreamedFiles {
   const base = resolve(root);
   const pathOf = (key: string): string => {

@@ -10,7 +10,7 @@ import { syncDirectory } from '../sync-directory.ts';
 import { checkKey, checkPrefix } from './key.ts';
 import type { Objects } from './objects.ts';
 
-/** What passes when the disk has room again or is back: a caller may try again, as with a bucket that does not answer. */
+/** Errors that end when the disk has room again or is back: callers may retry, as with an unavailable bucket. */
 const passing: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
   EDQUOT: 'its quota of disk space is used up',
@@ -18,7 +18,7 @@ const passing: Readonly<Record<string, string>> = {
   EIO: 'its disk has failed',
 };
 
-/** The error of a write below `base`; UNAVAILABLE where a caller may try again. */
+/** The error of a write below `base`; UNAVAILABLE where a caller may retry. */
 export function orUnavailable(error: unknown, base: string): unknown {
   const why = error instanceof Error && 'code' in error ? passing[String(error.code)] : undefined;
   if (why === undefined) return error;
@@ -146,14 +146,14 @@ async function entriesOf(path: string): Promise<string[]> {
     .sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** A directory that is new must itself survive a crash: its parents are synced, from the first one that existed. */
+/** A new directory must itself survive a crash: its parents are synced, from the first one that existed. */
 export async function makeDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
 }
 
-/** What a process that was killed in the middle of a put has left; the young ones may belong to a living process. */
+/** Removes temporary files of processes that were killed during a put; recent ones may belong to a live process. */
 async function removeAbandoned(path: string): Promise<void> {
   await makeDirectory(path);
   for (const name of await readdir(path)) {
@@ -166,7 +166,7 @@ async function removeAbandoned(path: string): Promise<void> {
   }
 }
 
-/** A directory where an object was asked for is no object either. */
+/** A directory in place of an object counts as absent. */
 const isAbsence = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && absenceCodes.includes(String(error.code));
 const absenceCodes = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'];

@@ -1,5 +1,5 @@
-// Requests to the JSON API of Google Cloud Storage with Application Default Credentials. Written on fetch and Google's own
-// authentication library: @google-cloud/storage adds its own retries, streams and promise wrappers to the five requests made here.
+// Requests to the JSON API of Google Cloud Storage with Application Default Credentials. Uses fetch and Google's own
+// authentication library: @google-cloud/storage would add its own retries, streams and promise wrappers to these five requests.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,7 +10,7 @@ import type { GcsLocation } from './location.ts';
 
 export interface GcsRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** After the host, e.g. `/storage/v1/b/BUCKET/o`. */
+  /** The URL path, e.g. `/storage/v1/b/BUCKET/o`. */
   path: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
@@ -18,28 +18,28 @@ export interface GcsRequest {
 }
 
 export interface GcsClient {
-  /** Answers with any status that is no temporary failure. @throws RopewalkError UNAVAILABLE without an answer. */
+  /** Returns an answer of any status except temporary failures. @throws RopewalkError UNAVAILABLE without an answer. */
   send(request: GcsRequest): Promise<GcsAnswer>;
-  /** One attempt, whose body and answer are streams. @throws RopewalkError UNAVAILABLE without an answer. */
+  /** One attempt with streamed body and answer. @throws RopewalkError UNAVAILABLE without an answer. */
   stream(request: Omit<GcsRequest, 'body'>, body?: AsyncIterable<Uint8Array>): Promise<Response>;
 }
 
 export interface GcsClientOptions {
   accessToken?: () => Promise<string>;
-  /** Of the first pause; each further one is twice as long. */
+  /** The first pause; each further one is twice as long. */
   pauseMs?: number;
-  /** An attempt is given up when its answer has not begun after this time. */
+  /** Aborts an attempt whose answer has not begun after this time. */
   answerWithinMs?: number;
 }
 
 const scope = 'https://www.googleapis.com/auth/devstorage.read_write';
 const maxAttempts = 5;
 const attemptTimeoutMs = 30_000;
-/** A server that hangs is an error after so many attempts: people and workflows wait for it. */
+/** A hanging server is an error after so many attempts, because people and workflows wait for it. */
 const maxSilentAttempts = 3;
-/** An upload has more time before its answer begins: a second for each MB. */
+/** Additional time for an upload before its answer begins: a second for each MB. */
 const uploadBytesPerMs = 1_000;
-/** Google's list of what may be repeated: https://docs.cloud.google.com/storage/docs/retry-strategy. */
+/** Google's list of repeatable errors: https://docs.cloud.google.com/storage/docs/retry-strategy. */
 const temporary = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Makes no request. */
@@ -68,7 +68,7 @@ export function createGcsClient(location: GcsLocation, options: GcsClientOptions
           const content = new Uint8Array(await response.arrayBuffer());
           if (!temporary.has(response.status) || count === maxAttempts)
             return { status: response.status, headers: response.headers, body: content, isRepeat };
-          // 429 says that nothing was done.
+          // 429 means that nothing was done.
           isRepeat ||= response.status !== 429;
         } catch (error) {
           const most = isSilence(error) ? maxSilentAttempts : maxAttempts;
@@ -80,7 +80,7 @@ export function createGcsClient(location: GcsLocation, options: GcsClientOptions
     },
     async stream(request, body) {
       try {
-        // How long an upload takes is the caller's matter.
+        // The caller limits the duration of an upload.
         if (body !== undefined) return await attempt(request, streaming(body));
         return await begun(answerWithinMs, (silence) => attempt(request, { signal: silence }));
       } catch (error) {
@@ -90,7 +90,7 @@ export function createGcsClient(location: GcsLocation, options: GcsClientOptions
   };
 }
 
-/** fetch sends a stream only with `duplex`, which the DOM's types lack. */
+/** fetch accepts a stream only with `duplex`, which the DOM's types lack. */
 function streaming(chunks: AsyncIterable<Uint8Array>): RequestInit & { duplex: 'half' } {
   const iterator = chunks[Symbol.asyncIterator]();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({

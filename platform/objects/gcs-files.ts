@@ -1,5 +1,5 @@
-// Content of files in a bucket of Google Cloud Storage, through the control plane. The last chunk of an upload is sent when the SHA-256 of all of it is right; Google
-// stores nothing of a request that breaks off.
+// Content of files in a Google Cloud Storage bucket, through the control plane. The last chunk of an upload is sent only after
+// the SHA-256 of all of it was verified; Google stores nothing of an aborted request.
 import { Readable } from 'node:stream';
 
 import { checkedChunks } from './checked-chunks.ts';
@@ -56,7 +56,7 @@ const answerOf = async (response: Response): Promise<Pick<GcsAnswer, 'status' | 
   body: new Uint8Array(await response.arrayBuffer()),
 });
 
-/** The chunks, each one later than it came: the last one follows when all of them are what was announced. */
+/** Delays each chunk by one, so that the last one is sent only after the hash and size of all of them were verified. */
 function checking(
   source: AsyncIterable<Uint8Array>,
   announced: { sha256: string; maxBytes: number },
@@ -70,7 +70,7 @@ function checking(
         held = chunk;
       }
     } catch (error) {
-      // fetch reports it as a broken request.
+      // fetch would report it as a broken request.
       failure = error;
       throw error;
     }

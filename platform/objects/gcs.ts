@@ -1,5 +1,5 @@
-// Objects in a bucket of Google Cloud Storage. An upload replaces the whole object at once, and reads and lists after it see it
-// (Google's "strongly consistent" operations). Google compares the MD5 of each write, and each read is compared here.
+// Objects in a Google Cloud Storage bucket. An upload replaces the whole object at once, and later reads and lists see it
+// (Google's "strongly consistent" operations). Google verifies the MD5 of each write; each read is verified here.
 import { createHash, randomUUID } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -9,7 +9,7 @@ import { checkKey, checkPrefix } from './key.ts';
 import type { GcsLocation } from './location.ts';
 import type { Objects } from './objects.ts';
 
-/** Makes no request. Every error is a RopewalkError UNAVAILABLE that says what Google refused. */
+/** Makes no request. Every error is a RopewalkError UNAVAILABLE with Google's reason. */
 export function createGcsObjects(location: GcsLocation, client: GcsClient = createGcsClient(location)): Objects {
   const { bucket, prefix: start } = location;
   const at = (key: string): string => gcsObjectPath(location, key);
@@ -17,7 +17,7 @@ export function createGcsObjects(location: GcsLocation, client: GcsClient = crea
     if (answer.status < 300) return answer;
     throw gcsRefusal(answer, location);
   };
-  /** A 404 without its usual text may also mean that there is no bucket, which a list finds out. */
+  /** A 404 without its usual text may also mean that the bucket does not exist; a list request shows that. */
   const isAbsent = async (answer: GcsAnswer): Promise<boolean> => {
     if (answer.status !== 404) return false;
     if (!isMissingObject(answer)) await list({ prefix: start, maxResults: '1' });
@@ -49,7 +49,7 @@ export function createGcsObjects(location: GcsLocation, client: GcsClient = crea
       const writer = randomUUID();
       const answer = await upload(key, bytes, { ifGenerationMatch: '0' }, { writer });
       if (answer.status !== 412) return accepted(answer) !== null;
-      // The object may be that of an earlier attempt of this call, whose answer was lost.
+      // The object may come from an earlier attempt of this call whose answer was lost.
       return answer.isRepeat && writer === (await writerOf(client, at(key)));
     },
 
@@ -77,7 +77,7 @@ export function createGcsObjects(location: GcsLocation, client: GcsClient = crea
       while (found.length < limit) {
         const query = {
           prefix: `${start}${prefix}`,
-          // The page that starts with `after` has one key too many.
+          // The page that starts with `after` includes it as an extra key.
           maxResults: String(Math.min(limit - found.length + 1, maxPage)),
           ...(after === '' ? {} : { startOffset: `${start}${after}` }),
           ...(pageToken === '' ? {} : { pageToken }),
@@ -98,7 +98,7 @@ interface ListPage {
   nextPageToken?: string;
 }
 
-/** @throws RopewalkError INTERNAL for what is no key. */
+/** @throws RopewalkError INTERNAL for an invalid key. */
 export function gcsObjectPath({ bucket, prefix }: GcsLocation, key: string): string {
   checkKey(key);
   return `/storage/v1/b/${bucket}/o/${encodeURIComponent(`${prefix}${key}`)}`;
@@ -125,5 +125,5 @@ function multipart(resource: object, bytes: Uint8Array): { headers: Record<strin
 
 const md5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('base64');
 
-/** Google returns no more keys in one answer. */
+/** Google's maximum number of keys per answer. */
 const maxPage = 1_000;

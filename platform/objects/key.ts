@@ -1,5 +1,5 @@
-// Object keys: relative paths of [a-z0-9._-] segments, none of which starts with a dot. Every store refuses other keys before it
-// uses them, so that a key is a safe path in a directory and needs no escaping in a bucket.
+// Object keys: relative paths of [a-z0-9._-] segments, none of which starts with a dot. Every store refuses other keys, so that
+// a key is a safe path in a directory and needs no escaping in a bucket.
 import { RopewalkError } from '../../domain/errors.ts';
 
 /** @throws RopewalkError INTERNAL */
@@ -8,7 +8,7 @@ export function checkKey(key: string): void {
   if (!isSound) throw new RopewalkError({ code: 'INTERNAL', message: `${JSON.stringify(key)} is not an object key.` });
 }
 
-/** A prefix is checked as far as its last slash; the rest may be the beginning of a segment. */
+/** Checks a prefix up to its last slash; the rest may be the start of a segment. */
 export function checkPrefix(prefix: string): void {
   const directory = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   if (directory !== '') checkKey(directory.slice(0, -1));

@@ -1,34 +1,34 @@
-// Where the object store is: a bucket with its settings in one URL, so that API, Temporal workers and commands get the same.
-// s3://BUCKET/PREFIX?region=eu-central-1&endpoint=https://minio.example.com&pathStyle=true
-// gs://BUCKET/PREFIX
+// The location of the object store: a bucket with its settings in one URL, shared by the API, Temporal workers and commands.
+//   s3://BUCKET/PREFIX?region=eu-central-1&endpoint=https://minio.example.com&pathStyle=true
+//   gs://BUCKET/PREFIX
 import { z } from 'zod';
 
 export type BucketLocation = S3Location | GcsLocation;
 
 interface Common {
   bucket: string;
-  /** Empty, or with a slash at its end. */
+  /** Empty, or ends with a slash. */
   prefix: string;
 }
 
 export interface S3Location extends Common {
   kind: 's3';
-  /** null: as the AWS SDK finds it (AWS_REGION, profile). */
+  /** null: the AWS SDK finds it (AWS_REGION, profile). */
   region: string | null;
-  /** Of an S3-compatible server; null: AWS. */
+  /** Endpoint of an S3-compatible server; null for AWS. */
   endpoint: string | null;
-  /** The bucket is in the path of the URL instead of the host name, as many S3-compatible servers need. */
+  /** Puts the bucket in the URL's path instead of the host name, as many S3-compatible servers require. */
   pathStyle: boolean;
 }
 
 /** A bucket of Google Cloud Storage. */
 export interface GcsLocation extends Common {
   kind: 'gs';
-  /** Of a private endpoint or an emulator; null: storage.googleapis.com. */
+  /** A private endpoint or an emulator; null: storage.googleapis.com. */
   endpoint: string | null;
 }
 
-/** As it is written in ROPEWALK_OBJECTS, without settings. */
+/** As in ROPEWALK_OBJECTS, without settings. */
 export const locationName = ({ kind, bucket, prefix }: BucketLocation): string => `${kind}://${bucket}/${prefix}`;
 
 /** The variable ROPEWALK_OBJECTS. */
@@ -41,7 +41,7 @@ export const bucketLocation = z.string().transform((text, context): BucketLocati
 
 export const bucketLocationExample = 's3://my-bucket/ropewalk?region=eu-central-1';
 
-/** The location, or what is wrong with the text. */
+/** The location, or the error in the text. */
 function parseLocation(text: string): BucketLocation | string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 's3:' && url.protocol !== 'gs:'))

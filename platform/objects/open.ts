@@ -7,7 +7,7 @@ import type { FileStore } from './files.ts';
 import type { BucketLocation } from './location.ts';
 import type { Objects } from './objects.ts';
 
-/** Loads the SDK of a bucket only where one is configured. Makes no request. */
+/** Loads a bucket's SDK only when one is configured. Makes no request. */
 export async function openObjects({ bucket, home }: { bucket: BucketLocation | null; home: string }): Promise<Objects> {
   if (bucket === null) return createDirectoryObjects(join(home, 'objects'));
   if (bucket.kind === 'gs') {

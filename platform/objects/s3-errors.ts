@@ -1,11 +1,14 @@
-// What S3, and servers that speak its protocol, refuse: each known code as a sentence with what to do. The only file that knows
-// these codes. Codes: AWS's list of S3 error responses; connection errors are Node's.
+// Errors of S3 and S3-compatible servers: each known code as a sentence with a remedy. The only file with these codes. Codes:
+// AWS's list of S3 error responses; connection errors are Node's.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { S3Location } from './location.ts';
 
 type Location = Pick<S3Location, 'bucket' | 'region' | 'endpoint'>;
 
-/** An error whose message says what S3 refused, why, and what to do; never a credential. What is no answer stays as it is. */
+/**
+ * An error whose message has S3's refusal, the reason, and a remedy; never a credential. Errors without an answer are
+ * unchanged.
+ */
 export function s3Error(error: unknown, location: Location): unknown {
   const code = codeOf(error);
   const status = statusOf(error);
@@ -18,11 +21,11 @@ export function s3Error(error: unknown, location: Location): unknown {
   return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause: error });
 }
 
-/** HEAD has no body, so the SDK knows the status only. */
+/** HEAD has no body, so the SDK only has the status. */
 export const isMissingObject = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 /** 412: the object exists. */
 export const isExisting = (error: unknown): boolean => statusOf(error) === 412;
-/** 409: another conditional write to the same key was under way. */
+/** 409: another conditional write to the same key was in progress. */
 export const isConflicting = (error: unknown): boolean => codeOf(error) === 'ConditionalRequestConflict';
 
 interface Sentence {

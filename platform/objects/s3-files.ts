@@ -1,5 +1,5 @@
-// Content of files in a bucket: users and instances send and fetch it with signed URLs, never through the control plane. The
-// bucket compares the SHA-256 of what arrives with the signed one, and shows an object only when all of it has arrived.
+// Content of files in a bucket: users and instances transfer it with signed URLs, never through the control plane. The bucket
+// compares the SHA-256 of the received bytes with the signed one, and shows an object only when it is complete.
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
@@ -31,7 +31,7 @@ export function createS3Files(location: S3Location, client: S3Client = createS3C
       const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ChecksumSHA256: checksum });
       const url = await getSignedUrl(client, command, {
         expiresIn: signedUrlSeconds,
-        // In the query S3 would not compare it with what arrives.
+        // As a query parameter S3 would not compare it with the received bytes.
         unhoistableHeaders: new Set(['x-amz-checksum-sha256']),
         signableHeaders: new Set(['host', 'content-length']),
       });

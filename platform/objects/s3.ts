@@ -1,5 +1,5 @@
-// Objects in a bucket of S3, or of a server that speaks its protocol. A PUT replaces the whole object at once, and reads after it
-// see it (S3's consistency model since 2020-12). The SDK sends a CRC32 with each write and compares that of each read.
+// Objects in a bucket of S3 or an S3-compatible server. A PUT replaces the whole object at once, and later reads see it (S3's
+// consistency model since 2020-12). The SDK sends a CRC32 with each write and verifies that of each read.
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -13,7 +13,7 @@ import type { S3Location } from './location.ts';
 import type { Objects } from './objects.ts';
 import { isConflicting, isExisting, isMissingObject, s3Error } from './s3-errors.ts';
 
-/** Makes no request. Every error is a RopewalkError UNAVAILABLE that says what S3 refused. */
+/** Makes no request. Every error is a RopewalkError UNAVAILABLE with S3's reason. */
 export function createS3Objects(location: S3Location, client: S3Client = createS3Client(location)): Objects {
   const at = (key: string) => ({ Bucket: location.bucket, Key: `${location.prefix}${key}` });
   const explained = async <T>(request: Promise<T>): Promise<T> => {
@@ -87,8 +87,8 @@ export function createS3Objects(location: S3Location, client: S3Client = createS
 }
 
 /**
- * Without `credentials` the SDK's default chain applies: environment, profile, role of the host. `silenceMs`: an attempt during which no
- * byte moves for so long is given up, so that a server that hangs is an error after three of them.
+ * Without `credentials` the SDK's default chain applies: environment, profile, role of the host. An attempt without any
+ * transferred byte for `silenceMs` is aborted, so that a hanging server is an error after three attempts.
  */
 export const createS3Client = (
   { region, endpoint, pathStyle }: S3Location,
@@ -109,6 +109,6 @@ export const createS3Client = (
 
 /** People and workflows wait for these requests. */
 const maxSilenceMs = 5_000;
-/** S3 returns no more keys in one answer. */
+/** S3's maximum number of keys per answer. */
 const maxPage = 1_000;
 const maxConflicts = 5;

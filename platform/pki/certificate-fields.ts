@@ -1,5 +1,5 @@
-// What people and instances say about themselves, made fit for a certificate or refused. Names are given to the encoder
-// as values, never as text that it parses: a comma in a name cannot become another field.
+// Makes the names given by people and instances fit for a certificate, or refuses them. The encoder gets names as values, never
+// as text to parse: a comma in a name cannot become another field.
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -7,18 +7,18 @@ import type { JsonGeneralName, JsonName } from '@peculiar/x509';
 
 import { RopewalkError } from '../../domain/errors.ts';
 
-/** Subject of a certificate: what it is for, and of whom. */
+/** Subject of a certificate: its role, and the name of its holder. */
 export function commonName(role: string, name: string): JsonName {
   const text = name.trim();
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text)) {
     throw invalid('subject', 'A certificate needs a name without control characters.');
   }
-  // 64 characters is the limit of X.520. The name is for people, so that its beginning is enough.
+  // X.520 limits it to 64 characters. The name is only for display, so its beginning is enough.
   return [{ CN: [Array.from(text).slice(0, 64).join('')] }, { OU: [`ropewalk ${role}`] }];
 }
 
-/** Each address as what it is; an address that is neither an IP nor a host name is refused. */
+/** Encodes each address by its type; refuses an address that is neither an IP nor a host name. */
 export function alternativeNames(addresses: readonly string[]): JsonGeneralName[] {
   return [...new Set(addresses)].map((address, index) => {
     if (isIP(address) !== 0 && !address.includes('%')) return { type: 'ip', value: address };
@@ -42,7 +42,7 @@ export function newSerial(): string {
   return bytes.toString('hex');
 }
 
-/** The last label is no number: what looks like an IP address and is none was mistyped. */
+/** The last label must not be a number: it would be a mistyped IP address. */
 const hostName = /^(?!.*(^|\.)\d+$)(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*$/i;
 
 const invalid = (field: string, message: string): RopewalkError =>

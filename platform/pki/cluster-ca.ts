@@ -1,8 +1,8 @@
-// The private certificate authority of one cluster: only a client with a leaf certificate of it can connect. The key of the
-// authority never leaves this deployment, sealed in the vault; it must never reach an instance, a log or a history.
+// The private certificate authority of one cluster: only a client with one of its leaf certificates can connect. The
+// authority's key stays in this deployment, sealed in the vault; it must never reach an instance, a log or a history.
 //
-// Extended key usage keeps the roles apart as far as TLS can: a client's leaf is refused where a server is expected, so
-// that it can never stand in for a scheduler or a worker. Those two dial each other and need both usages.
+// Extended key usage separates the roles as far as TLS can: a server role rejects a client's leaf, so that it can never
+// impersonate a scheduler or a worker. Those two connect to each other and need both usages.
 import 'reflect-metadata';
 import {
   AuthorityKeyIdentifierExtension,
@@ -33,17 +33,17 @@ export interface ClusterCa {
 export interface LeafRequest {
   ca: ClusterCa;
   role: CertificateRole;
-  /** Common name, for people: an instance id, or who a client is. Nothing decides by it. */
+  /** Common name for display: an instance id, or a client's name. It grants no rights. */
   subject: string;
-  /** IP addresses and host names under which the subject is reached; a client has none. */
+  /** IP addresses and host names of the subject; a client has none. */
   addresses: readonly string[];
-  /** Never longer than the authority itself. Parts of a day are fine. */
+  /** At most the authority's own validity. May be fractional. */
   validDays: number;
   /** The clock; tests set it. */
   now?: Date;
 }
 
-/** A new authority for the cluster with this name. */
+/** Creates the authority of the cluster with this name. */
 export async function createClusterCa(request: { cluster: string; validDays: number; now?: Date }): Promise<ClusterCa> {
   const { cluster, validDays, now = new Date() } = request;
   const keys = await generateKeys();
@@ -63,12 +63,12 @@ export async function createClusterCa(request: { cluster: string; validDays: num
   return { certificatePem: pemOf(certificate), keyPem: createSecret(await exportPrivateKey(keys.privateKey)) };
 }
 
-/** A certificate for the key of a CSR. Only the key is taken from it: what its maker asks to be called is ignored. */
+/** A certificate for the key of a CSR. Only the key is used; the requested names are ignored. */
 export async function issueLeaf(request: LeafRequest & { csrPem: string }): Promise<{ certificatePem: string }> {
   return { certificatePem: await sign(request, await publicKeyOfCsr(request.csrPem)) };
 }
 
-/** A certificate with a new key, for those who cannot make a CSR: the user's client. */
+/** A certificate with a new key, for holders that cannot create a CSR: the user's client. */
 export async function issueLeafAndKey(request: LeafRequest): Promise<{ certificatePem: string; keyPem: Secret }> {
   const keys = await generateKeys();
   const certificatePem = await sign(request, keys.publicKey);
@@ -107,7 +107,8 @@ async function sign(request: LeafRequest, publicKey: CryptoKey): Promise<string>
       await AuthorityKeyIdentifierExtension.create(await authority.publicKey.export()),
     ],
   });
-  // A key that is not the authority's own would sign certificates that every peer refuses, and the error would only show at each handshake.
+  // With a key that is not the authority's, every peer would refuse the certificates, and the error would only show at each
+  // handshake.
   if (!(await certificate.verify({ publicKey: authority.publicKey, signatureOnly: true }))) {
     throw new RopewalkError({ code: 'INTERNAL', message: 'The key of this authority does not belong to it.' });
   }
@@ -121,5 +122,5 @@ const usages: Record<CertificateRole, ExtendedKeyUsage[]> = {
   client: [ExtendedKeyUsage.clientAuth],
 };
 
-/** Files of certificates end with a newline: some readers join them. */
+/** A certificate file ends with a newline, because some readers concatenate files. */
 const pemOf = (certificate: X509Certificate): string => `${certificate.toString('pem').trimEnd()}\n`;

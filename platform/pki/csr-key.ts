@@ -1,5 +1,5 @@
-// Takes the public key out of a certificate signing request, and nothing else. It comes from an instance, so that it is
-// bounded, must prove that its maker holds the key, and may only hold the one kind of key that this house uses.
+// Extracts only the public key from a certificate signing request. An instance sends it, so it is bounded, must prove
+// possession of the key, and may only contain the supported kind of key.
 import 'reflect-metadata';
 import { Pkcs10CertificateRequest } from '@peculiar/x509';
 

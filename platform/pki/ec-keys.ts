@@ -1,5 +1,5 @@
-// The one kind of key that certificates here have: ECDSA P-256, which every TLS library takes and which is made in under
-// a millisecond. Private keys leave this file only as a Secret or as PEM that becomes one.
+// The only kind of key in our certificates: ECDSA P-256, which every TLS library supports and which is generated in under a
+// millisecond. Private keys leave this file only as a Secret or as PEM that becomes one.
 import 'reflect-metadata';
 import { PemConverter } from '@peculiar/x509';
 
@@ -22,7 +22,7 @@ export async function importPrivateKey(keyPem: Secret): Promise<CryptoKey> {
     const pkcs8 = PemConverter.decodeFirst(keyPem.reveal());
     return await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']);
   } catch {
-    // Without the cause: a parser's message may quote what it could not parse.
+    // Omits the cause: a parser's message may quote its input.
     throw new RopewalkError({ code: 'INTERNAL', message: 'The key of this authority cannot be read.' });
   }
 }

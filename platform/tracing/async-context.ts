@@ -1,4 +1,4 @@
-// Which span is the present one, across awaits and timers: what OpenTelemetry asks of its host, on Node's own storage.
+// The current span across awaits and timers: OpenTelemetry's context manager, on Node's own storage.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { ROOT_CONTEXT, type Context, type ContextManager } from '@opentelemetry/api';
@@ -8,7 +8,7 @@ export function createAsyncContext(): ContextManager {
   const manager: ContextManager = {
     active: () => storage.getStore() ?? ROOT_CONTEXT,
     with: (context, run, self, ...given) => storage.run(context, () => run.apply(self, given)),
-    // Nothing of ours binds a function; callers get it as it was.
+    // Our code never binds functions, so they are returned unchanged.
     bind: (_context, target) => target,
     enable: () => manager,
     disable: () => {

@@ -1,10 +1,10 @@
-// What the API says about a request when tracing is on. No OpenTelemetry here: this file is loaded always.
+// The API's description of a request for tracing. No OpenTelemetry import here, because this file is always loaded.
 
 export interface RequestSpan {
   /** `POST /v1/jobs`, by pattern. */
   name: string;
   attributes: Readonly<Record<string, string>>;
-  /** The caller's own trace, if it sent one. */
+  /** Contains the caller's own trace, if it sent one. */
   headers: Readonly<Record<string, string>>;
 }
 

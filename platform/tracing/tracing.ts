@@ -1,5 +1,5 @@
-// Spans, sent by OTLP over HTTP. Loaded only when tracing is on: everything here is heavy. A trace begins with a request
-// of a person; what agents ask thousands of times an hour begins none.
+// Spans, sent by OTLP over HTTP. Loaded only when tracing is on, because it is large. A trace starts with a user's request;
+// agents' requests, thousands per hour, start none.
 import {
   context,
   isSpanContextValid,
@@ -24,11 +24,11 @@ import type { RequestSpan, RequestTracer } from './request-span.ts';
 
 export interface Tracing {
   request: RequestTracer;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close: () => Promise<void>;
 }
 
-/** The collector's address and headers are read from OpenTelemetry's own OTEL_EXPORTER_OTLP_* variables. */
+/** OpenTelemetry's own OTEL_EXPORTER_OTLP_* variables have the collector's address and headers. */
 export function startTracing(program: 'api' | 'worker'): Tracing {
   const resource = new Resource({ 'service.name': `ropewalk-${program}`, 'service.namespace': 'ropewalk' });
   const spanProcessor = new BatchSpanProcessor(new OTLPTraceExporter());
@@ -41,7 +41,7 @@ export function startTracing(program: 'api' | 'worker'): Tracing {
     request: async ({ name, attributes, headers }: RequestSpan, run) => {
       const given = propagation.extract(context.active(), headers);
       const sent = trace.getSpanContext(given);
-      // A caller's own trace is continued; whether it is sampled is the caller's word.
+      // Continues a caller's own trace; the caller decides whether it is sampled.
       const parent = sent !== undefined && isSpanContextValid(sent) ? given : context.active();
       await tracer.startActiveSpan(name, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
         try {

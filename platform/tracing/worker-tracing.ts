@@ -1,4 +1,4 @@
-// Tracing of a Temporal worker: activities by Temporal's own interceptors; workflows only hand their trace on
+// Tracing of a Temporal worker: activities by Temporal's own interceptors; workflows only propagate their trace
 // (workflows/tracing.ts). Loaded only when tracing is on.
 import {
   OpenTelemetryActivityInboundInterceptor,

@@ -1,12 +1,12 @@
-// Of a job that has ended, and that can be run again for some days: what it ran lives shorter than what open jobs run.
+// Keeps an ended job's bundle for some days so that it can be run again; its lifetime is shorter than an open job's.
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
 import { DamagedEnvelope, type Vault } from './vault.ts';
 
-/** Sealed anew under its key, for `retriableForMs`. */
+/** Seals it again under its key, for `retriableForMs`. */
 export async function keepForRetry(vault: Pick<Vault, 'delete' | 'open' | 'seal'>, ref: string): Promise<void> {
   const bytes = await vault.open(ref).catch((error: unknown) => {
-    // Tasks cannot be run again from a damaged envelope. An object store that cannot be reached is the caller's error: the envelope
-    // is still there.
+    // A damaged envelope cannot be used to run tasks again. An unreachable object store is the caller's error: the envelope
+    // still exists.
     if (error instanceof DamagedEnvelope) return null;
     throw error;
   });

@@ -1,21 +1,24 @@
-// Deletes sealed objects that were never deleted: the outcome of their admission is unknown, or the process died in between. Jobs and
-// clusters that end in order delete their own long before; expired envelopes cannot be opened any more. An object that is no envelope
-// stays, for the operator to inspect.
+// Deletes expired sealed objects that were not deleted before: the outcome of their admission is unknown, or the process died
+// in between. Jobs and clusters that end normally delete their own long before; expired envelopes cannot be opened. An object
+// that is not an envelope stays, for the operator to inspect.
 import type { Objects } from '../objects/objects.ts';
 import { expiryOf } from './vault.ts';
 
 export interface ExpiredRound {
   prefix: string;
-  /** Where the round before ended; from the beginning when empty. */
+  /** The end of the previous round; empty for the beginning. */
   after: string;
-  /** What expired before it is deleted. */
+  /** Deletes objects that expired before this time. */
   beforeMs: number;
   maxKeys: number;
-  /** No more is read once so much has been: bundles hold files. */
+  /** Stops reading after this many bytes, because bundles contain files. */
   maxBytes: number;
 }
 
-/** One round, and where the next begins: at the beginning again when this one has seen the last. Deletes what it can. */
+/**
+ * Runs one round and returns the start of the next: the beginning again when this one reached the end. Continues after failed
+ * deletions.
+ */
 export async function removeExpired(
   objects: Pick<Objects, 'list' | 'get' | 'delete'>,
   { prefix, after, beforeMs, maxKeys, maxBytes }: ExpiredRound,

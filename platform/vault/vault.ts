@@ -1,5 +1,5 @@
-// Secrets by reference: histories carry an object key, the value lies here, sealed with AES-256-GCM. The object key, the
-// key id and the expiry are authenticated too, so an envelope cannot be moved, re-labelled or made to live longer.
+// Secrets by reference: histories carry an object key, and the value is stored here, sealed with AES-256-GCM. The object key,
+// the key id and the expiry are authenticated too, so an envelope cannot be moved, re-labelled or extended.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -7,11 +7,11 @@ import type { Keys } from '../keys.ts';
 import type { Objects } from '../objects/objects.ts';
 
 export interface Vault {
-  /** Replaces what was sealed under the key before. */
+  /** Replaces a previous envelope under the key. */
   seal(key: string, bytes: Uint8Array, options: { ttlMs: number }): Promise<void>;
   /**
-   * null when nothing is sealed under the key, or when it has expired. Throws DamagedEnvelope when the envelope cannot be opened,
-   * now or later; any other error comes from the object store, and the envelope may be whole.
+   * null when nothing is sealed under the key, or when it has expired. Throws DamagedEnvelope when the envelope can never be
+   * opened; any other error comes from the object store, and the envelope may be intact.
    */
   open(key: string): Promise<Uint8Array | null>;
   delete(key: string): Promise<void>;
@@ -60,7 +60,7 @@ export function createVault(objects: Objects, keys: Keys, now: () => number = Da
   };
 }
 
-/** When an envelope expires, without opening it; null when it is no envelope. */
+/** Reads an envelope's expiry without opening it; null for other objects. */
 export const expiryOf = (stored: Uint8Array): number | null => parseEnvelope(stored)?.expiresAtMs ?? null;
 
 interface Envelope {

@@ -1,5 +1,5 @@
-// Which addresses are of the public internet. A webhook to any other could reach what only the control plane can: cloud metadata,
-// databases, this API itself.
+// Addresses of the public internet. A webhook to any other address could reach services that only the control plane can: cloud
+// metadata, databases, this API itself.
 import { BlockList, isIPv4 } from 'node:net';
 
 const notPublic = new BlockList();
@@ -11,7 +11,7 @@ for (const range of [
   const [address = '', bits = ''] = range.split('/');
   notPublic.addSubnet(address, Number(bits), 'ipv4');
 }
-// Of 2000::/3: addresses that carry an IPv4 address (Teredo, 6to4), benchmarks, documentation.
+// Parts of 2000::/3: addresses that embed an IPv4 address (Teredo, 6to4), benchmarks, documentation.
 for (const range of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
   const [address = '', bits = ''] = range.split('/');
   notPublic.addSubnet(address, Number(bits), 'ipv6');
@@ -19,7 +19,7 @@ for (const range of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** An IP address as text. */
+/** `address` is an IP address as text. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !notPublic.check(address, 'ipv4');
   return globalUnicast.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');

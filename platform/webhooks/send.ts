@@ -1,5 +1,5 @@
-// Sends one request of a webhook. The address that the name resolves to is checked in the very connection that is made, so that a
-// name cannot resolve to another one in between. Redirects are not followed: an answer 3xx is a failed delivery.
+// Sends one webhook request. The resolved address is checked in the connection itself, so that the name cannot resolve to
+// another one in between. Redirects are not followed: an answer 3xx is a failed delivery.
 import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps, type RequestOptions } from 'node:https';
@@ -11,12 +11,12 @@ export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** The operator lets webhooks go to loopback, private and link-local addresses, and over plain HTTP. */
+  /** The operator allows webhooks to loopback, private and link-local addresses, and over plain HTTP. */
   allowPrivate: boolean;
   signal: AbortSignal;
 }
 
-/** `error`: why no answer came, without the URL, which may hold a secret. */
+/** `error`: why no answer came, without the URL, which may contain a secret. */
 export type WebhookAnswer = { status: number; error: string | null } | { status: null; error: string };
 
 const timeoutMs = 15_000;
@@ -28,7 +28,7 @@ export function sendWebhook({ url, headers, body, allowPrivate, signal }: Webhoo
     return Promise.resolve({ status: null, error: 'its URL is not allowed' });
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
-  // An address that is written out is never looked up.
+  // A literal address is never looked up.
   if (isIP(host) !== 0 && !allowPrivate && !isPublicAddress(host)) return Promise.resolve(refused);
   const { promise, resolve: answer } = Promise.withResolvers<WebhookAnswer>();
   const options: RequestOptions = {
@@ -39,14 +39,14 @@ export function sendWebhook({ url, headers, body, allowPrivate, signal }: Webhoo
       'content-length': Buffer.byteLength(body),
       'user-agent': 'ropewalk',
     },
-    // A connection of its own: one that is kept could be to an address that was checked long ago.
+    // A new connection: a kept-alive one could be to an address that was checked long ago.
     agent: false,
     lookup: allowPrivate ? undefined : publicLookup,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   };
   const sent = (parsed.protocol === 'https:' ? requestHttps : requestHttp)(parsed, options, (response) => {
     const { statusCode = 0 } = response;
-    // What it says is not read: it could have no end.
+    // The body is not read, because it could be endless.
     response.destroy();
     const isRedirect = statusCode >= 300 && statusCode < 400;
     answer({ status: statusCode, error: isRedirect ? 'it redirects, and redirects are not followed' : null });
@@ -67,7 +67,7 @@ export function isAllowedUrl({ protocol, username, password }: URL, allowPrivate
 const notPublicError = new Error('not a public address');
 const refused: WebhookAnswer = { status: null, error: 'its name leads to a private, loopback or link-local address' };
 
-/** All addresses of the name must be public: which one is used is not ours to say. */
+/** All addresses of the name must be public, because the connection may use any of them. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, found) => {
     const addresses: LookupAddress[] = found ?? [];

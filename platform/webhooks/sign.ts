@@ -5,7 +5,7 @@ const prefix = 'whsec_';
 
 export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`;
 
-/** `id` stays the same when a delivery is tried again: receivers recognise repetitions by it. */
+/** `id` stays the same in retries, so that receivers recognize them. */
 export function signedHeaders(
   secret: string,
   { id, atMs, body }: { id: string; atMs: number; body: string },
@@ -15,7 +15,7 @@ export function signedHeaders(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** Whether a message is signed with this secret, and no older or newer than the specification's libraries allow. */
+/** Whether a message is signed with this secret, and its age is within the limits of the specification's libraries. */
 export function isSigned(
   secret: string,
   { id, timestamp, signature, body }: { id: string; timestamp: string; signature: string; body: string },
@@ -29,14 +29,14 @@ export function isSigned(
   });
 }
 
-/** The id that an answer to a request for approval must have: of this webhook, this request and its time limit, and no other. */
+/** The required id of an answer to a request for approval: unique for this webhook, request and time limit. */
 export const approvalAnswerId = (
   secret: string,
   { workspace, number, expiresAtMs }: { workspace: string; number: number; expiresAtMs: number },
 ): string => `apr_${hmac(secret, JSON.stringify(['approval', workspace, number, expiresAtMs])).toString('base64url')}`;
 
 const toleranceMs = 300_000;
-/** One, and another while a secret is replaced. */
+/** A message has one signature, or two while a secret is replaced. */
 const maxSignatures = 4;
 
 const hmac = (secret: string, text: string): Buffer =>
