@@ -1,4 +1,4 @@
-// The port to admissions, to the queue, and to the start of what was admitted.
+// The port to admissions, to the queue, and to the starts of admitted rows.
 import type { StartSubject } from '../contracts/start.ts';
 import type { Found } from '../domain/admission/admit.ts';
 import type { CostEstimate } from '../domain/admission/approval.ts';
@@ -9,44 +9,44 @@ export type RecordKind = 'job' | 'cluster';
 
 export interface AdmitItem {
   workspace: string;
-  /** New for each request, kept by its retries; the started workflow's memo holds it. */
+  /** New for each request, kept by its retries; the started workflow's memo contains it. */
   admissionId: string;
-  /** What the caller sent, scoped by user; the admission id when none was sent. */
+  /** The caller's key, scoped by user; the admission id when none was sent. */
   idempotencyKey: string;
   /** HMAC of the request body: the same key with another body is refused. */
   bodyHash: string;
   kind: RecordKind;
-  /** Empty: named after its number, for example `job-12`. */
+  /** Empty: derived from its number, for example `job-12`. */
   name: string;
-  /** When the name is taken by an open one of the same kind: answer that one instead of NAME_TAKEN. */
+  /** When an open object of the same kind has the name: return it instead of NAME_TAKEN. */
   getOrCreate: boolean;
-  /** The number of an open one of this name that is ending, as the caller has seen: its name is free for this one. */
+  /** The number of an ending object with this name, as the caller has seen it: the new object takes its name. */
   instead?: number;
   privateToCreator: boolean;
-  /** The job whose failed tasks it runs again: refused while another one that does is open. */
+  /** The job whose failed tasks it runs again; refused while another such job is open. */
   retryOf?: number;
   /** Object key of the specification, written before. */
   specRef: string;
-  /** Shown in lists, and searched, before the workflow has written its first view. */
+  /** Listed and searched before the workflow has written its first view. */
   command: string;
   user: string;
   instances: number;
-  /** Of all of them. */
+  /** Sum of all instances. */
   vcpus: number;
-  /** Of each instance that is not its head. */
+  /** Of each instance except the head. */
   workerVcpus: number;
-  /** At most; above the workspace's threshold it waits for an approval. */
+  /** The maximum cost; above the workspace's threshold it waits for an approval. */
   estimate: CostEstimate;
   /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
   queue?: QueueRequest;
-  /** The queue of the host whose processes are its instances; absent or null on a cloud. */
+  /** The queue of the host that runs its instances as processes; absent or null on a cloud. */
   hostQueue?: string | null;
 }
 
-/** What a request was admitted as, or found. */
+/** The admitted or existing object. */
 export type Admitted = Found;
 
-/** A row whose workflow is to be started. */
+/** A row whose workflow must be started. */
 export interface Startable extends StartSubject {
   admittedAtMs: number;
 }
@@ -58,11 +58,11 @@ export interface EndedWait {
 }
 
 export interface AdmissionStore {
-  /** Idempotency key, unique open name, quota, number, row, in one transaction. */
+  /** Checks idempotency key, open name and quota, and assigns number and row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
   /**
-   * Admitted rows without a claim, by priority and then oldest first; the claim ends by itself at `claimUntilMs`. Of one host, only as many as leave at
-   * most `maxOpenOnHost` claimed or open there. Default: all.
+   * Admitted rows without a claim, by priority and then oldest first; the claim expires at `claimUntilMs`. Per host, only as
+   * many as keep the claimed or open ones within `maxOpenOnHost`. Default: all.
    */
   claim(query: {
     limit: number;
@@ -71,20 +71,19 @@ export interface AdmissionStore {
     number?: number;
     maxOpenOnHost?: number;
   }): Promise<Startable[]>;
-  /** The workflow has started (again): idempotent. */
+  /** Records that the workflow has started; idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;
   /**
-   * Admits the jobs and clusters whose wait has ended, that no used-up budget meets, and that fit into the quota, by priority
-   * (domain/admission/queue.ts), and ends those that can never start, or were
-   * approved by no admin in time. Answers the ended ones. What is sealed for them is needed no more, except of one that
-   * its user may want to run again: it could not start because of another job.
+   * Admits the waiting jobs and clusters that are ready, within budget and quota, by priority (domain/admission/queue.ts), and
+   * ends those that can never start, or whose approval expired. Returns the ended ones. Their sealed objects are no longer
+   * needed, except those of a job that failed to start because of another job: its user may run it again.
    */
   admitWaiting(nowMs: number): Promise<{ admitted: number; ended: EndedWait[] }>;
-  /** Ends a job or cluster that waits. False when it does not wait, or not any more. */
+  /** Ends a waiting job or cluster. False when it is not waiting. */
   cancelWaiting(number: number, reason: { code: string; text: string }, nowMs: number): Promise<boolean>;
   /**
-   * Ends an admitted row whose start no process has ever claimed, and releases name and quota. False for any other: its start may be
-   * under way, or done.
+   * Ends an admitted row whose start no process has ever claimed, and releases name and quota. False for any other row: its
+   * start may be in progress or done.
    */
   endUnclaimed(item: {
     kind: RecordKind;
@@ -93,6 +92,6 @@ export interface AdmissionStore {
     reason: { code: string; text: string };
     nowMs: number;
   }): Promise<boolean>;
-  /** The workflow can never be started: ends the row with this reason and releases name and quota. */
+  /** Ends the row whose workflow can never start, with this reason, and releases name and quota. */
   refused(kind: RecordKind, number: number, reason: { code: string; text: string }, nowMs: number): Promise<void>;
 }

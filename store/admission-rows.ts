@@ -1,4 +1,4 @@
-// The rows that a batch of admissions reads and writes: a few queries, however many admissions there are.
+// The rows that a batch of admissions reads and writes, in a few queries for any number of admissions.
 import type { AdmissionBook, BatchOutcome } from '../domain/admission/batch.ts';
 import { idempotencyTtlMs } from '../domain/admission/limits.ts';
 import type { WorkspaceLimits } from '../domain/quota/state.ts';
@@ -12,11 +12,11 @@ import type { Workspace } from './store.ts';
 import type { AdmitItem } from './admission-port.ts';
 import type { Db } from './tables.ts';
 
-/** Every so many numbers a batch deletes expired keys: at most as many, which is more than were added since. */
+/** Interval of numbers after which a batch deletes expired keys, and their maximum count, which exceeds the keys added since. */
 const deleteKeysEvery = 16;
 const maxDeletedKeys = 200;
 
-/** The workspace is locked by the caller. */
+/** The caller has locked the workspace. */
 export async function readBook(
   db: Db,
   { workspace, engine }: { workspace: Workspace; engine: Engine },
@@ -171,7 +171,7 @@ async function writeKeys(db: Db, workspace: string, keys: BatchOutcome<AdmitItem
     .execute();
 }
 
-/** The lock of the workspace keeps two processes from deleting the same keys. */
+/** The workspace lock prevents two processes from deleting the same keys. */
 async function deleteExpiredKeys(db: Db, workspace: string, nowMs: number): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')

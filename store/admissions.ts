@@ -1,5 +1,5 @@
-// Admissions, and the start of what was admitted. Admissions of one workspace wait for each other: those that arrive while a
-// transaction runs are admitted together in the next one.
+// Admissions, and the starts of admitted rows. Admissions of one workspace are serialized: those that arrive during a
+// transaction are admitted together in the next one.
 import { decideBatch } from '../domain/admission/batch.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { readBook, writeOutcome } from './admission-rows.ts';
@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 export function createAdmissionStore(database: Database): AdmissionStore {
-  /** By workspace; absent where none is being admitted. */
+  /** By workspace; absent where no admission is running. */
   const queues = new Map<string, Waiting[]>();
   return {
     admit: (item, nowMs) =>
@@ -54,7 +54,10 @@ async function admitAll(database: Database, queues: Map<string, Waiting[]>, work
   queues.delete(workspace);
 }
 
-/** Never rejects. One that the database refuses, such as a text with NUL, must not fail the others: each is tried alone. */
+/**
+ * Never rejects. One request that the database refuses, such as a text with NUL, must not fail the others, so each is then
+ * retried alone.
+ */
 async function admitTogether(database: Database, workspace: string, batch: Waiting[]): Promise<void> {
   try {
     const answers = await database.write((db) => admitBatch(database, db, { workspace, batch }));
@@ -81,7 +84,7 @@ async function admitBatch(
   if (workspace === null) return batch.map(() => ({ error: noWorkspace(slug) }));
   const items = batch.map(({ item }) => item);
   const book = await readBook(db, { workspace, engine }, items);
-  // Once to know how many numbers it takes, with numbers that no request can mean; then with the numbers.
+  // Decides first with placeholder numbers, to learn how many it takes; then with the real ones.
   const { made } = decideBatch(book, batch, (index) => -1 - index);
   const first = made.length === 0 ? 0 : await takeNumbers(db, made.length);
   const outcome = decideBatch(book, batch, (index) => first + index);

@@ -1,4 +1,4 @@
-// A workflow without a row, after an older database was restored, gets its row, name and reservation back.
+// Restores row, name and reservation of a workflow without a row, after an older database was restored.
 import type { Database } from './database.ts';
 import { reserveNumbersTo } from './deployment.ts';
 import { insertReservation } from './quota-rows.ts';
@@ -13,7 +13,7 @@ export const adopt = (
 ): Promise<boolean> =>
   database.write(async (db) => {
     const { kind, number, workspace, name, user, admissionId } = found;
-    // The workspace, too, may be younger than the backup; its users are not known any more.
+    // The workspace, too, may be newer than the backup; its users are then unknown.
     await insertWorkspace(db, workspace, found.admittedAtMs);
     const instances = instancesOf(view);
     const record = newRecord({
@@ -28,7 +28,7 @@ export const adopt = (
     if ((inserted.numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
     const workerVcpus = Math.round(vcpus / Math.max(1, instances));
     await insertReservation(db, workspace, { number, user, instances, vcpus, workerVcpus });
-    // A name that was given to another one since the restore stays with that one.
+    // A name that was given to another object since the restore stays with it.
     await db
       .insertInto('open_names')
       .values({ workspace, name, number, kind, admission_id: admissionId })
@@ -38,6 +38,6 @@ export const adopt = (
     return true;
   });
 
-/** A job's view counts instances; a cluster's view has a target. */
+/** A job's view has a count of instances; a cluster's view has a target. */
 const instancesOf = (view: AnyView): number =>
   typeof view.instances === 'number' ? view.instances : (view.target ?? 0);

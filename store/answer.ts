@@ -1,4 +1,4 @@
-// What a transaction answers that a rule may refuse.
+// The result of a transaction that a rule may refuse.
 import type { Problem } from '../domain/errors.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };

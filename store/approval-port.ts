@@ -1,9 +1,9 @@
-// The part of the store's port that is approvals before spend.
+// The store's port for approvals before spend.
 import type { Approval, ApprovalRule, ApprovalState, Decision } from '../domain/admission/approval.ts';
 import type { By } from '../domain/people/state.ts';
 import type { Answer } from './answer.ts';
 
-/** What is sealed for one that ended is needed no more. */
+/** The sealed objects of an ended one are no longer needed. */
 export interface DecidedApproval {
   approval: Approval;
   admissionId: string;
@@ -12,7 +12,7 @@ export interface DecidedApproval {
 export interface ApprovalStore {
   /** Null: nothing needs an approval. */
   rule(workspace: string): Promise<ApprovalRule | null>;
-  /** Of later requests; admin. Null: nothing needs an approval any more; what waits goes on waiting. */
+  /** Applies to later requests; admin. Null: nothing needs an approval from now on; waiting requests keep waiting. */
   setRule(
     workspace: string,
     change: { rule: ApprovalRule | null; by: By },
@@ -25,8 +25,8 @@ export interface ApprovalStore {
   ): Promise<Approval[]>;
   find(workspace: string, number: number): Promise<Approval | null>;
   /**
-   * Admits it to the rest of the queue, or ends it. The same decision twice is one; that of a webhook (its id) counts once, and only
-   * while the webhook may decide with the token of `by`.
+   * Moves it on in the queue, or ends it. A repeated decision counts once. A webhook's decision (by its id) counts once, and
+   * only while the webhook may decide with the token of `by`.
    */
   decide(
     workspace: string,

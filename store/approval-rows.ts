@@ -15,7 +15,7 @@ export async function readRule(db: Db, workspace: string): Promise<ApprovalRule 
   return { microsPerHour, totalMicros, allowOwn: row.allow_own === 1, timeoutMs: row.timeout_ms };
 }
 
-/** In the transaction of the admission. */
+/** Must run in the transaction of the admission. */
 export async function writeApprovals(db: Db, workspace: string, made: BatchOutcome<AdmitItem>['made']): Promise<void> {
   for (const { number, name, item, nowMs, entry } of made) {
     if (entry === null || entry.approval === null) continue;
@@ -45,7 +45,7 @@ export async function findApproval(db: Db, workspace: string, number: number): P
   return row === undefined ? null : approvalOf(row);
 }
 
-/** Only a pending one: it is settled once. Null when it was settled before, or there is none. */
+/** Settles only a pending approval. Null when it was settled before, or does not exist. */
 export async function settleApproval(
   db: Db,
   {
@@ -65,7 +65,7 @@ export async function settleApproval(
     .executeTakeFirst();
   if (row === undefined) return null;
   const approval = approvalOf(row);
-  // The end of one that is withdrawn has a notification of its own.
+  // The end of a withdrawn request has its own notification.
   if (state !== 'withdrawn') await insertNotification(db, approvalNotification(row.workspace, approval), nowMs);
   return approval;
 }

@@ -87,7 +87,7 @@ export function createApprovalStore(database: Database): ApprovalStore {
   };
 }
 
-/** It exists, its receiver takes messages, and it was made with this token. */
+/** Whether the webhook exists, is enabled, and was created with this token. */
 async function mayAnswer(db: Db, webhook: string, by: By): Promise<boolean> {
   const row = await db
     .selectFrom('webhooks')
@@ -121,7 +121,7 @@ async function admissionOf(db: Db, { kind, number }: { kind: 'job' | 'cluster'; 
   return row.admission_id;
 }
 
-/** It waits for the rest of what it waits for. False when it has left the queue. */
+/** Clears the wait for the approval; other waits stay. False when it has left the queue. */
 async function approveEntry(db: Db, number: number): Promise<boolean> {
   const entry = await db
     .updateTable('queue_entries')

@@ -1,4 +1,4 @@
-// Budgets of a workspace, what was counted of them, and which clusters are held.
+// Budgets of a workspace, their counts, and held clusters.
 import type { CountedBudget } from '../domain/budget/admit.ts';
 import { describeBudget, maxBudgets, type Budget, type BudgetSubject } from '../domain/budget/budget.ts';
 import { levelEvent } from '../domain/budget/standing.ts';
@@ -118,7 +118,7 @@ const textOf = (budget: Budget): string =>
 
 export async function listBudgets(db: Db, workspace: string): Promise<CountedBudget[]> {
   const rows = await db.selectFrom('budgets').selectAll().where('workspace', '=', workspace).execute();
-  // Here and not in SQL: the order of PostgreSQL depends on the collation of the database.
+  // Sorted here because PostgreSQL's order depends on the collation of the database.
   return rows.map(budgetOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,18 +1,18 @@
-// The part of the store's port that keeps what checks of the clouds have found last.
+// The store's port for the latest findings of cloud checks.
 
 export interface CloudFinding {
-  /** Of the check; unique within a provider. */
+  /** The check's name; unique within a provider. */
   name: string;
   atMs: number;
   state: 'ok' | 'broken';
   text: string;
-  /** What to do; empty when all is well. */
+  /** A remedy; empty for a good finding. */
   fix: string;
 }
 
 export interface CloudCheckStore {
   /** By name. */
   list(provider: string): Promise<CloudFinding[]>;
-  /** Each in place of the one before it of its name, unless that is newer. */
+  /** Replaces the previous finding of each name, unless that is newer. */
   put(provider: string, findings: readonly CloudFinding[]): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What checks of the clouds have found last.
+// The latest findings of cloud checks.
 import type { CloudCheckStore } from './cloud-check-port.ts';
 import type { Database } from './database.ts';
 import { storable } from './text.ts';

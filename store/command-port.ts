@@ -1,4 +1,4 @@
-// The part of the store's port that is deferred commands.
+// The store's port for deferred commands.
 /** A stop or cancel that was accepted while Temporal was unavailable. */
 export interface DeferredCommand {
   /** `cancel` with `tasks`: only these, in array syntax; empty otherwise. */
@@ -11,7 +11,7 @@ export interface DeferredCommand {
 }
 
 export interface CommandStore {
-  /** The same command twice is one. */
+  /** Ignores a repeated command. */
   put(command: DeferredCommand): Promise<void>;
   list(limit: number): Promise<DeferredCommand[]>;
   delete(command: Pick<DeferredCommand, 'kind' | 'number' | 'tasks'>): Promise<void>;

@@ -1,4 +1,4 @@
-// The part of the store's port that is the cost ledger. Cluster workflows write it with their views (`clusters.project` and `end`).
+// The store's port for the cost ledger. Cluster workflows write it with their views (`clusters.project` and `end`).
 import type { CostInterval } from '../domain/cost/interval.ts';
 import type { CostEntry } from '../domain/cost/summary.ts';
 
@@ -10,7 +10,7 @@ export interface CostQuery {
 }
 
 export interface CostStore {
-  /** Hands the entries over in pages, so that a long ledger is never in memory at once. */
+  /** Calls `take` for each page, so that a long ledger is never completely in memory. */
   read(query: CostQuery, take: (entries: CostEntry[]) => void): Promise<void>;
   /** All entries of these clusters (a job has the number of its cluster), by number. */
   ofClusters(numbers: readonly number[]): Promise<Map<number, CostInterval[]>>;

@@ -29,7 +29,7 @@ export const createCostStore = (database: Database): CostStore => ({
   },
 });
 
-/** Numbers in one statement, and rows of one answer. */
+/** Limits the numbers in one statement, and the rows of one result. */
 const numbersAtOnce = 1_000;
 const pageSize = 5_000;
 
@@ -70,7 +70,7 @@ const intervalOf = (row: CostTable): CostInterval => ({
   ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as Record<string, string> }),
 });
 
-/** An entry that has an end keeps it: two writes of a workflow may arrive in the other order. */
+/** An ended entry keeps its end: two writes of a workflow may arrive in reverse order. */
 export async function writeCosts(
   db: Db,
   { number, workspace, costs = [] }: { number: number; workspace: string; costs?: readonly CostInterval[] },
@@ -89,10 +89,10 @@ export async function writeCosts(
   }
 }
 
-/** SQLite takes 32,766 values in a statement. */
+/** SQLite accepts 32,766 values in a statement. */
 const rowsAtOnce = 1_000;
 
-/** The cluster has ended: what no workflow has closed, as after its workflow was terminated, ends with it. */
+/** Closes an ended cluster's open entries, for example after its workflow was terminated. */
 export async function closeCosts(db: Db, cluster: number, nowMs: number): Promise<void> {
   await db
     .updateTable('costs')

@@ -1,8 +1,8 @@
-// The part of the store's port that says whose database this is.
+// The store's port for the database's deployment.
 
-/** One row: whose database this is, and the next number. */
+/** One row: the deployment's id, and the next number. */
 export interface DeploymentStore {
-  /** Writes the id into an empty database; answers the id that the database has, which may be another. */
+  /** Writes the id into an empty database; returns the database's id, which may differ. */
   claim(deploymentId: string, nowMs: number): Promise<{ deploymentId: string; isNew: boolean }>;
   read(): Promise<{
     deploymentId: string;
@@ -10,8 +10,8 @@ export interface DeploymentStore {
     nextNumber: number;
     objectStoreId: string | null;
   } | null>;
-  /** Writes the id of the first object store that is used; answers the id that the database has, which may be another. */
+  /** Writes the id of the first object store; returns the database's id, which may differ. */
   claimObjectStore(id: string): Promise<string>;
-  /** Numbers up to this one are never given out again: after an older database was restored. */
+  /** Never assigns numbers up to this one again, after an older database was restored. */
   reserveNumbersTo(number: number): Promise<void>;
 }

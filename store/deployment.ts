@@ -1,4 +1,4 @@
-// Whose database this is, and the counter of numbers.
+// The database's deployment, and the counter of numbers.
 import type { Database } from './database.ts';
 import type { DeploymentStore } from './deployment-port.ts';
 import type { Db } from './tables.ts';
@@ -36,7 +36,10 @@ export function createDeploymentStore(database: Database): DeploymentStore {
   };
 }
 
-/** The first of `count` numbers. Late in a transaction: on PostgreSQL all admissions wait for the one that has taken numbers. */
+/**
+ * The first of `count` numbers. Called late in a transaction, because on PostgreSQL all admissions wait for the transaction
+ * that has taken numbers.
+ */
 export async function takeNumbers(db: Db, count: number): Promise<number> {
   const row = await db
     .updateTable('deployment')

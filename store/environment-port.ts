@@ -1,17 +1,17 @@
-// The part of the store's port that is named environments: a name points to the newest content. The content itself, which may
-// hold an index's password, lies sealed; a cluster or a job has a copy of what it began with.
+// The store's port for named environments: a name refers to the newest content. The content itself, which may contain an
+// index's password, is sealed; a cluster or a job has a copy from its start.
 import type { Answer } from './answer.ts';
 
 export interface NamedEnvironment {
   name: string;
-  /** Of the content, over the workspace's own key. */
+  /** Hash of the content, keyed per workspace. */
   hash: string;
-  /** Object key of the sealed content. No other environment or version has the same. */
+  /** Object key of the sealed content, unique per environment and version. */
   contentRef: string;
-  /** Counts up with each change of the content. */
+  /** Incremented with each change of the content. */
   version: number;
   kind: 'environment' | 'container';
-  /** What people see of the content in a list: a container's image, or counts. */
+  /** Summary of the content for lists: a container's image, or counts. */
   summary: string;
   user: string;
   createdAtMs: number;
@@ -21,7 +21,7 @@ export interface NamedEnvironment {
 export interface PutEnvironment {
   name: string;
   hash: string;
-  /** Sealed before, under a key of its own. */
+  /** Sealed before, under a new key. */
   contentRef: string;
   kind: NamedEnvironment['kind'];
   summary: string;
@@ -30,8 +30,8 @@ export interface PutEnvironment {
 
 export interface EnvironmentStore {
   /**
-   * Points the name to this content; a name that has this hash already stays as it is. `unused`: the content that no name
-   * points to after this, which is the replaced one or the given one.
+   * Points the name to this content; a name that already has this hash is unchanged. `unused`: the content without a name
+   * afterwards, which is the replaced one or the given one.
    */
   put(
     workspace: string,
@@ -41,6 +41,6 @@ export interface EnvironmentStore {
   find(workspace: string, name: string): Promise<NamedEnvironment | null>;
   /** By name, after this one. */
   list(workspace: string, query: { after: string | null; limit: number }): Promise<NamedEnvironment[]>;
-  /** What it was; null when there is none of that name. */
+  /** Returns the removed environment; null when the name does not exist. */
   remove(workspace: string, item: { name: string; user: string }, nowMs: number): Promise<NamedEnvironment | null>;
 }

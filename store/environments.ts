@@ -1,4 +1,4 @@
-// Named environments. Each change is in the workspace's record of changes.
+// Named environments. Each change is recorded in the workspace's list of changes.
 import { maxNamedEnvironments } from '../domain/software/limits.ts';
 import type { Database } from './database.ts';
 import type { EnvironmentStore, NamedEnvironment } from './environment-port.ts';

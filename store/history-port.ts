@@ -1,7 +1,7 @@
-// The part of the store's port that is the history of clusters. Their workflows write it with their views (`clusters.project` and `end`).
+// The store's port for the history of clusters. Their workflows write it with their views (`clusters.project` and `end`).
 import type { Moment } from '../domain/cluster/history.ts';
 
 export interface HistoryStore {
-  /** Hands over the changes up to that time, in their order: a long history is never in memory at once. */
+  /** Calls `take` for each change up to that time, in order: a long history is never completely in memory. */
   read(query: { cluster: number; untilMs: number }, take: (moment: Moment) => void): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The history of clusters: changes come with their views, and stay when the clusters have ended.
+// The history of clusters: changes come with their views, and stay after the clusters have ended.
 import type { Moment } from '../domain/cluster/history.ts';
 import type { Database } from './database.ts';
 import type { HistoryStore } from './history-port.ts';
@@ -28,11 +28,11 @@ export const createHistoryStore = (database: Database): HistoryStore => ({
   },
 });
 
-/** Rows of one answer, and of one statement. */
+/** Rows of one result, and of one statement. */
 const pageSize = 5_000;
 const rowsAtOnce = 1_000;
 
-/** A change never becomes another one: a write that is repeated adds what is missing. */
+/** Changes are immutable: a repeated write adds the missing ones. */
 export async function writeHistory(
   db: Db,
   { number, history = [] }: { number: number; history?: readonly Moment[] },

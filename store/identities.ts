@@ -1,4 +1,4 @@
-// Accounts of the identity provider, and the users that they are tied to.
+// Accounts of the identity provider, and their users.
 import { workspacesOf, type WorkspaceChoice } from '../domain/people/first-sign-in.ts';
 import { signIn, unknownPerson, type Account, type SignInContext } from '../domain/people/sign-in.ts';
 import { randomId } from '../platform/ids.ts';
@@ -25,7 +25,7 @@ export const createIdentityStore = (database: Database): IdentityStore => ({
       if (choices.length > 1) return { ok: { choose: choices } };
       const slug = item.workspace ?? choices[0]?.workspace;
       if (slug === undefined) return { error: unknownPerson(account.email) };
-      // As for a workspace that the account does not belong to: names of others are not disclosed.
+      // The same error as for a workspace without the account: workspace names are not disclosed.
       if ((await lockWorkspace(db, database.engine, slug)) === null) return { error: unknownPerson(account.email) };
       const answer = signIn(await readContext(db, slug, item, nowMs), account, given, nowMs);
       if ('error' in answer) return answer;
@@ -102,7 +102,7 @@ async function readContext(
   };
 }
 
-/** An account whose user was removed belongs to the one who was added again. */
+/** An account whose user was removed is tied to the newly added user. */
 async function tie(
   db: Db,
   slug: string,

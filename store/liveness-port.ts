@@ -1,14 +1,14 @@
-// The part of the port (store.ts) that keeps when agents were last heard.
+// The store's port for the times of agents' last reports.
 import type { ReplicaRow } from '../domain/liveness/replicas.ts';
 
-/** An agent that the API has heard. */
+/** An agent that has reported to the API. */
 export interface HeardAgent {
   cluster: number;
   instance: string;
   heardAtMs: number;
-  /** Since when it was heard without a gap. */
+  /** Start of its reports without a gap. */
   sinceMs: number;
-  /** The silence after which it is suspected; null when the caller does not know: then the row's stays. */
+  /** The silence after which it is suspected; null when the caller does not know it: the row's value stays. */
   silentAfterMs: number | null;
 }
 
@@ -19,25 +19,25 @@ export interface SilentAgent {
 }
 
 export interface LivenessStore {
-  /** Writes these in one transaction. An older time than the row has changes nothing. */
+  /** Writes these in one transaction. An older time than the row's changes nothing. */
   note(items: readonly HeardAgent[]): Promise<void>;
   /** Those of these instances that have a row. */
   read(cluster: number, instances: readonly string[]): Promise<(HeardAgent & { silentAfterMs: number })[]>;
   /**
-   * Takes agents whose silence is due, at most `limit`, and puts them off until `againAtMs`: two callers never get the same.
-   * `listeningMs`: how long the caller has been listening; an agent whose silence may be longer than that is not due.
+   * Takes at most `limit` agents whose silence is due, and postpones them until `againAtMs`: two callers never get the same.
+   * `listeningMs` is how long the caller has been listening; an agent with a longer permitted silence is not due.
    */
   takeSilent(query: { nowMs: number; listeningMs: number; againAtMs: number; limit: number }): Promise<SilentAgent[]>;
-  /** Their silence has been reported: it is not due again before this time. One that was heard since is left as it is. */
+  /** Postpones agents whose silence was reported. One that has reported since is unchanged. */
   putOff(items: readonly SilentAgent[], untilMs: number): Promise<void>;
   delete(cluster: number, instances: readonly string[]): Promise<void>;
   /**
-   * Writes that this replica has now written what it heard, and for how long it has been listening without a gap. Rows of replicas
-   * that ended long before are deleted. The time is the database's: replicas and Temporal workers have clocks of their own.
+   * Records that this replica has just written its reports, and how long it has been listening without a gap. Deletes rows of
+   * replicas that ended long ago. Uses the database's time, because replicas and Temporal workers have different clocks.
    */
   noteReplica(replica: string, listeningMs: number): Promise<void>;
-  /** With ages by the database's clock. */
+  /** Ages are by the database's clock. */
   replicas(): Promise<ReplicaRow[]>;
-  /** A replica that ends in order hears no agent any more. */
+  /** For a replica that shuts down: it receives no more reports. */
   removeReplica(replica: string): Promise<void>;
 }

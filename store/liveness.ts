@@ -1,4 +1,4 @@
-// When agents were last heard. Every replica of the API writes here in batches and takes from here who has fallen silent.
+// The times of agents' last reports. Every replica of the API writes them in batches, and takes the silent agents.
 import { sql } from 'kysely';
 
 import { silentAfterMs as defaultSilentAfterMs } from '../domain/liveness/limits.ts';
@@ -6,18 +6,18 @@ import type { Database } from './database.ts';
 import type { HeardAgent, LivenessStore } from './liveness-port.ts';
 import type { Db } from './tables.ts';
 
-/** Rows of one statement: six values each, and SQLite takes 32,766. */
+/** Rows of one statement: six values each, and SQLite accepts 32,766. */
 const rowsAtOnce = 500;
-/** Rows that count for nothing any more, clocks that jump included. */
+/** Older rows have no effect, even with clock steps. */
 const replicaRowKeptMs = 24 * 3_600_000;
-/** Batches are written every second; what is older by more cannot be a late one. */
+/** Batches are written every second, so a difference above this is a clock step, not a late batch. */
 const maxBatchDelayMs = 60_000;
 
 export function createLivenessStore(database: Database): LivenessStore {
   return {
     note: (items) =>
       database.write(async (db) => {
-        // In the same order in all replicas: then their locks rarely meet in a deadlock, which costs a repetition.
+        // Sorted, so that replicas' locks rarely deadlock, which costs a repetition.
         const sorted = items.toSorted((a, b) => a.cluster - b.cluster || (a.instance < b.instance ? -1 : 1));
         for (let from = 0; from < sorted.length; from += rowsAtOnce)
           await upsert(db, sorted.slice(from, from + rowsAtOnce));
@@ -50,7 +50,7 @@ export function createLivenessStore(database: Database): LivenessStore {
           .where('silent_after_ms', '<=', Math.floor(listeningMs))
           .orderBy('due_at_ms')
           .limit(limit);
-      // Usually no agent is silent: a read takes no lock.
+      // Usually no agent is silent, and a read takes no lock.
       if ((await database.read((db) => due(db).execute())).length === 0) return [];
       return database.write(async (db) => {
         const query = database.engine === 'postgres' ? due(db).forUpdate().skipLocked() : due(db);
@@ -105,7 +105,7 @@ export function createLivenessStore(database: Database): LivenessStore {
     replicas: () =>
       database.read(async (db) => {
         const rows = await db.selectFrom('replica').selectAll().execute();
-        // After the rows: a row that is written meanwhile must not look younger than now.
+        // Read after the rows, so that a row written meanwhile does not look newer than now.
         const nowMs = await database.nowMs(db);
         return rows.map((row) => ({
           ...{ replica: row.replica, wroteAgoMs: nowMs - row.wrote_at_ms, sinceAgoMs: nowMs - row.since_ms },
@@ -124,7 +124,7 @@ async function upsert(db: Db, items: readonly HeardAgent[]): Promise<void> {
   if (unknown.length > 0) await write(db, unknown, 'liveness');
 }
 
-/** `period`: whose silent period holds when there is a row. */
+/** `period`: which silent period to keep when the row exists. */
 async function write(db: Db, items: readonly HeardAgent[], period: 'excluded' | 'liveness'): Promise<void> {
   const silentAfter = sql<number>`${sql.table(period)}.silent_after_ms`;
   await db

@@ -1,5 +1,5 @@
-// Brings the schema of a database up to date, under a lock, in one transaction. The schema has a number: that of the last
-// migration that was applied.
+// Updates the schema of a database, under a lock, in one transaction. The schema's number is that of the last applied
+// migration.
 import { sql } from 'kysely';
 
 import { RopewalkError, type Problem } from '../domain/errors.ts';
@@ -7,15 +7,15 @@ import type { Database, Engine } from './database.ts';
 import { initial } from './migrations/0001-initial.ts';
 import type { Db } from './tables.ts';
 
-/** In order; the first one has number 1. Never change one that was released: add another. */
+/** In order, numbered from 1. Never change a released one; add another. */
 const migrations = [initial] as const;
 
-/** Any number that nothing else uses as an advisory lock of this database: the letters of "rope". */
+/** An otherwise unused advisory lock number of this database: the letters of "rope". */
 const advisoryLock = 0x726f7065;
 
 /** `migrate: false`: refuses a database that is not up to date. CONFLICT also when the database is newer than this code. */
 export async function prepareSchema(database: Database, { migrate }: { migrate: boolean }): Promise<void> {
-  // Usually it is up to date: no lock is needed.
+  // Usually it is up to date, and no lock is needed.
   const version = await database.read((db) => schemaVersion(db, database.engine));
   refuseNewer(version);
   if (version === migrations.length) return;
@@ -45,7 +45,7 @@ async function applyMissing(db: Db, engine: Engine): Promise<void> {
   }
 }
 
-/** 0: an empty database. */
+/** 0 for an empty database. */
 async function schemaVersion(db: Db, engine: Engine): Promise<number> {
   const exists =
     engine === 'postgres'

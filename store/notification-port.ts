@@ -1,4 +1,4 @@
-// The part of the store's port that is notifications: what happened, who wants to know, and what was delivered to whom.
+// The store's port for notifications: events, webhooks, and deliveries.
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NewNotification, NotificationType } from '../domain/notifications/types.ts';
 import type { Answer } from './answer.ts';
@@ -8,21 +8,24 @@ export interface Notification extends Omit<NewNotification, 'once'> {
   atMs: number;
 }
 
-/** Its address and its secret lie sealed: the address of a Slack webhook is a secret too. */
+/** Its address and its secret are sealed: the address of a Slack webhook is a secret too. */
 export interface Webhook {
   id: string;
   workspace: string;
-  /** Origin of its address, for people. */
+  /** Origin of its address, for display. */
   origin: string;
   events: string[];
-  /** The only job or cluster that it is about, e.g. `job/12`; null: everything in the workspace. */
+  /** The only subscribed job or cluster, e.g. `job/12`; null: everything in the workspace. */
   object: string | null;
-  /** Id of the token of the admin who let it answer requests for approval: its answers are that token's. Null: it answers none. */
+  /**
+   * Id of the token of the admin who allowed it to decide approvals: its decisions use that token's rights. Null: it decides
+   * none.
+   */
   approverToken: string | null;
   format: WebhookFormat;
   description: string;
   user: string;
-  /** Set when its receiver asked for no more (410 Gone). */
+  /** Set when its receiver refused further messages (410 Gone). */
   disabledAtMs: number | null;
   createdAtMs: number;
 }
@@ -35,17 +38,17 @@ export interface Delivery {
   object: string;
   state: 'pending' | 'delivered' | 'failed';
   attempts: number;
-  /** Of the last answer; null when none came. */
+  /** HTTP status of the last answer; null without one. */
   status: number | null;
   error: string | null;
-  /** Of the next attempt; null when there is none. */
+  /** Time of the next attempt; null when there is none. */
   nextAtMs: number | null;
   atMs: number;
 }
 
 export interface DueDelivery {
   id: number;
-  /** Names the claim: a later one ends later. */
+  /** Identifies the claim: a later one ends later. */
   claimedUntilMs: number;
   attempts: number;
   webhook: Webhook;
@@ -53,7 +56,10 @@ export interface DueDelivery {
 }
 
 export interface NotificationStore {
-  /** And a delivery for each webhook of the workspace that wants it, in one transaction. False when there was one with its `once`. */
+  /**
+   * Adds a notification with a delivery for each subscribed webhook of the workspace, in one transaction. False when its `once`
+   * exists.
+   */
   add(notification: NewNotification, nowMs: number): Promise<boolean>;
   /** Newest first. */
   list(workspace: string, query: { before: number | null; limit: number }): Promise<Notification[]>;
@@ -61,22 +67,22 @@ export interface NotificationStore {
   /** Oldest first. */
   listWebhooks(workspace: string): Promise<Webhook[]>;
   findWebhook(workspace: string, id: string): Promise<Webhook | null>;
-  /** Of any workspace: for a caller who is known by the webhook's signature alone. */
+  /** In any workspace: for a caller that is identified only by the webhook's signature. */
   findAnyWebhook(id: string): Promise<Webhook | null>;
-  /** With its deliveries. Null when there is none. */
+  /** Also removes its deliveries. Null when it does not exist. */
   removeWebhook(workspace: string, id: string): Promise<Webhook | null>;
-  /** To one webhook alone, whatever it wants. */
+  /** Sends to this webhook only, whatever its subscription. */
   addTest(webhook: Webhook, nowMs: number): Promise<number>;
   /**
-   * Deliveries whose time has come, claimed until `claimUntilMs`. Of one object, a webhook gets the next one only when the one before
-   * was delivered or has failed for good.
+   * Due deliveries, claimed until `claimUntilMs`. A webhook gets an object's next one only after the previous one was delivered
+   * or has failed for good.
    */
   claimDeliveries(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<DueDelivery[]>;
-  /** Counts a message of the workspace in this hour of the clock. False when it has sent `most` in it: nothing is counted. */
+  /** Counts a message of the workspace in this hour of the clock. False when it has reached `most`: nothing is counted. */
   countMail(query: { workspace: string; hour: number; most: number }): Promise<boolean>;
-  /** The attempt was not made, and counts for nothing. Changes nothing when the delivery was claimed again since. */
+  /** Postpones a delivery without an attempt. No effect when it was claimed again since. */
   postponeDelivery(claim: Pick<DueDelivery, 'id' | 'claimedUntilMs'>, nextAtMs: number): Promise<void>;
-  /** Changes nothing when the delivery is settled, or was claimed again since. */
+  /** No effect when the delivery is settled, or was claimed again since. */
   settleDelivery(
     claim: Pick<DueDelivery, 'id' | 'claimedUntilMs'>,
     result: {
@@ -93,6 +99,6 @@ export interface NotificationStore {
     workspace: string,
     query: { webhook: string | null; before: number | null; limit: number },
   ): Promise<Delivery[]>;
-  /** Of notifications older than this. */
+  /** Removes notifications older than this. */
   removeBefore(atMs: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Rows of notifications, and how a job or cluster that changes adds one: in the transaction that writes its state.
+// Rows of notifications: a change of a job or cluster adds one in the transaction that writes its state.
 import {
   idleGpuNotification,
   idleNotification,
@@ -66,7 +66,7 @@ export async function insertDelivery(
   return id;
 }
 
-/** A view that was written. The cluster that runs a job's tasks is the job's affair. */
+/** Notifies of a written view. Skips a job's cluster, because the job notifies. */
 export async function notifyOfView(db: Db, kind: RecordKind, view: AnyView, nowMs: number): Promise<void> {
   if (kind === 'cluster' && view.job !== null && view.job !== undefined) return;
   const row = await db
@@ -87,7 +87,7 @@ export async function notifyOfView(db: Db, kind: RecordKind, view: AnyView, nowM
   if (item !== null) await insertNotification(db, item, nowMs);
 }
 
-/** A view with a GPU that does nothing: also of a job's cluster. */
+/** Notifies of a view with an idle GPU, also of a job's cluster. */
 export async function notifyOfIdleGpus(db: Db, view: AnyView, nowMs: number): Promise<void> {
   const { number, workspace, name, gpus } = view;
   if (gpus === undefined || gpus === null || gpus.idle === 0) return;
@@ -97,7 +97,7 @@ export async function notifyOfIdleGpus(db: Db, view: AnyView, nowMs: number): Pr
   await insertNotification(db, idleGpuNotification({ number, workspace, name, user: row.user_name }, gpus), nowMs);
 }
 
-/** A view of a Dask cluster that has done nothing for long. */
+/** Notifies of a view of a Dask cluster that was idle for long. */
 export async function notifyOfIdle(db: Db, view: AnyView, nowMs: number): Promise<void> {
   const { number, workspace, name, dask } = view;
   if (dask?.idleWarned !== true || dask.idleSinceMs === null) return;
@@ -108,7 +108,7 @@ export async function notifyOfIdle(db: Db, view: AnyView, nowMs: number): Promis
   await insertNotification(db, idleNotification(subject, dask.idleSinceMs), nowMs);
 }
 
-/** A job that ended before its workflow started. */
+/** Notifies of a job that ended before its workflow started. */
 export async function notifyOfRow(db: Db, kind: RecordKind, number: number, nowMs: number): Promise<void> {
   const row = await db
     .selectFrom('records')

@@ -12,7 +12,7 @@ export interface NotificationTable {
   text: string;
   /** JSON. */
   data: string;
-  /** Unique in the workspace; null: one of its own. */
+  /** Unique in the workspace; null for a notification without such a key. */
   once: string | null;
   at_ms: number;
 }
@@ -21,11 +21,11 @@ export interface WebhookTable {
   id: string;
   workspace: string;
   origin: string;
-  /** With commas between them. */
+  /** Comma-separated. */
   events: string;
   /** Null: everything in the workspace. */
   object: string | null;
-  /** Id of the token with which it decides; null: it decides nothing. */
+  /** Id of the token with which it decides approvals; null: it decides none. */
   approver_token: string | null;
   format: WebhookFormat;
   description: string;
@@ -34,7 +34,7 @@ export interface WebhookTable {
   created_at_ms: number;
 }
 
-/** How many messages a workspace has sent by e-mail in an hour of the clock. */
+/** Number of e-mails of a workspace in an hour of the clock. */
 export interface MailHourTable {
   workspace: string;
   hour: number;
@@ -51,7 +51,7 @@ export interface DeliveryTable {
   attempts: number;
   status: number | null;
   error: string | null;
-  /** Of a pending one: its next attempt, or the end of a claim. */
+  /** For a pending one: its next attempt, or the end of a claim. */
   next_at_ms: number | null;
   at_ms: number;
 }

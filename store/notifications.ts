@@ -74,7 +74,7 @@ export function createNotificationStore(database: Database): NotificationStore {
         return insertDelivery(db, { webhook: id, workspace, notification, object: item.object, nowMs });
       }),
     claimDeliveries: async (query) => {
-      // Usually there is none: no lock is needed.
+      // Usually none is due, and no lock is needed.
       const waiting = await database.read((db) => due(db, { ...query, limit: 1 }).execute());
       if (waiting.length === 0) return [];
       return database.write(async (db) => {

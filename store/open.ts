@@ -1,4 +1,4 @@
-// Opens the database of records: SQLite in a file, or PostgreSQL where a URL is set.
+// Opens the database of records: SQLite in a file, or PostgreSQL when a URL is set.
 import { createApprovalStore } from './approvals.ts';
 import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
@@ -25,15 +25,15 @@ import type { Store } from './store.ts';
 import { createWorkspaceStore } from './workspaces.ts';
 
 /**
- * `url`: of PostgreSQL; null: SQLite in `file`, which is created with mode 0600. `migrate`: creates or updates the tables;
- * without it, a database that is not up to date is a CONFLICT. Throws UNAVAILABLE while the database cannot be reached.
+ * `url` is PostgreSQL's; null: SQLite in `file`, which is created with mode 0600. `migrate` creates or updates the tables;
+ * without it, an outdated database is a CONFLICT. Throws UNAVAILABLE while the database cannot be reached.
  */
 export async function openStore(options: { url: string | null; file: string; migrate: boolean }): Promise<Store> {
   const { url, file, migrate } = options;
   return prepared(url === null ? await openSqliteFile(file) : openPostgres(url), migrate);
 }
 
-/** An empty store for tests, gone when it is closed. `now`: the clock of its database. */
+/** An empty store for tests, discarded when it is closed. `now` is the clock of its database. */
 export const openMemoryStore = (now?: () => number): Promise<Store> => prepared(openSqliteMemory(now), true);
 
 async function prepared(database: Database, migrate: boolean): Promise<Store> {

@@ -1,4 +1,4 @@
-// Rows of people, and the queries that several methods share.
+// Rows of users and tokens, and their shared queries.
 import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { Caller } from '../domain/people/authority.ts';
 import type { By, PeopleEvent, Scope, Token, User } from '../domain/people/state.ts';
@@ -9,7 +9,7 @@ import type { Db, TokenTable, UserTable, WorkspaceTable } from './tables.ts';
 import { storable } from './text.ts';
 
 /**
- * The workspace; changes of people and limits and admissions of one workspace wait for each other. On PostgreSQL by a lock of
+ * Locks the workspace: changes of users and limits, and admissions, of one workspace are serialized, on PostgreSQL by a lock of
  * its row, on SQLite by the transaction itself.
  */
 export async function lockWorkspace(db: Db, engine: Engine, slug: string): Promise<Workspace | null> {
@@ -71,7 +71,7 @@ export async function findToken(db: Db, slug: string, id: string): Promise<Token
   return row === undefined ? null : tokenOf(row);
 }
 
-/** The caller's rows as they are in this transaction. */
+/** The caller's rows as of this transaction. */
 export async function callerOf(db: Db, slug: string, by: By): Promise<Caller> {
   if (by === null) return { slug, by, token: null, user: null };
   return { slug, by, token: await findToken(db, slug, by.tokenId), user: await findUser(db, slug, by.user) };
@@ -99,7 +99,7 @@ export async function insertUser(db: Db, slug: string, { id, name, role, limits,
   await db.deleteFrom('removed_users').where('workspace', '=', slug).where('name', '=', name.toLowerCase()).execute();
 }
 
-/** Their address does not sign in again until an admin adds it. Only names that are addresses sign in. */
+/** Blocks sign-ins with the address until an admin adds it again. Only names that are addresses can sign in. */
 export async function deleteUser(db: Db, slug: string, { id, name }: User, nowMs: number): Promise<void> {
   await db.deleteFrom('users').where('id', '=', id).execute();
   if (!name.includes('@')) return;

@@ -21,7 +21,7 @@ import type { PeopleStore } from './store.ts';
 import type { Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
 
-/** Ended tokens that one transaction deletes at most: it stays short. */
+/** Maximum of ended tokens that one transaction deletes, to keep it short. */
 const maxDeleted = 100;
 
 export function createPeopleStore(database: Database): PeopleStore {
@@ -134,7 +134,7 @@ const readers = (database: Database): Pick<PeopleStore, 'listUsers' | 'listToken
   },
 });
 
-/** Tokens of the user that work or have ended within the time in which ended ones count. */
+/** The user's valid tokens, and those that ended recently enough to count. */
 export async function countTokens(db: Db, slug: string, of: { userId: string; nowMs: number }): Promise<number> {
   const countsFromMs = of.nowMs - endedTokenCountsForMs;
   const row = await db

@@ -1,4 +1,4 @@
-// The rows of the queue: what waits, and for which jobs each job does.
+// The rows of the queue: waiting jobs and clusters, and the jobs that they wait for.
 import type { QueueBook } from '../domain/admission/admit.ts';
 import type { BatchOutcome } from '../domain/admission/batch.ts';
 import { dependencyFailed, maxWaitingJobs, waitReason, type QueueEntry } from '../domain/admission/queue.ts';
@@ -9,14 +9,14 @@ import type { Db, RecordTable } from './tables.ts';
 /** Numbers in one statement. */
 const atOnce = 1_000;
 
-/** What the row of a job or cluster says that waits, beside what all rows say. */
+/** The columns of a waiting job's or cluster's row that differ from other rows. */
 export const waitingRecord = (reason: QueueEntry['reason']): Pick<RecordTable, 'state' | 'status' | 'refusal'> => ({
   state: 'waiting',
   status: 'waiting',
   refusal: JSON.stringify(reason),
 });
 
-/** The awaited jobs cannot end before the transaction does: their ends find the rows that it writes. */
+/** Locks the awaited jobs, so that they cannot end before this transaction: their ends then find its rows. */
 export async function readQueue(
   db: Db,
   { slug, engine }: { slug: string; engine: Engine },
@@ -68,7 +68,7 @@ export async function writeQueued(db: Db, workspace: string, made: BatchOutcome<
   for (const some of chunks(waits)) await db.insertInto('job_waits').values(some).execute();
 }
 
-/** In the transaction in which a job ends: the jobs that wait for it wait no more, or can never start. */
+/** Runs in the transaction in which a job ends: jobs that wait for it become ready, or can never start. */
 export async function endWaits(
   db: Db,
   engine: Engine,
@@ -76,7 +76,7 @@ export async function endWaits(
 ): Promise<void> {
   const waits = await db.selectFrom('job_waits').selectAll().where('awaited', '=', awaited).orderBy('number').execute();
   for (const { number, needs_success: needsSuccess } of waits) {
-    // Two jobs that end at the same time: the second sees that the first has ended.
+    // Locks the entry, so that the second of two jobs that end together sees the end of the first.
     const entry = await db
       .selectFrom('queue_entries')
       .select('awaits_approval')
@@ -90,7 +90,7 @@ export async function endWaits(
       await db.updateTable('queue_entries').set({ is_ready: 1, refusal }).where('number', '=', number).execute();
       continue;
     }
-    // One that awaits an approval says so, whatever else it waits for.
+    // The wait for an approval is shown first, whatever else it waits for.
     if (entry?.awaits_approval === 1) continue;
     const left = await waitsOf(db, number);
     if (left.length === 0) {

@@ -2,7 +2,7 @@
 import type { ApprovalState } from '../domain/admission/approval.ts';
 import type { RecordKind } from './admission-port.ts';
 
-/** Jobs and clusters in the queue, with what each will reserve. */
+/** Jobs and clusters in the queue, with their future reservations. */
 export interface QueueEntryTable {
   number: number;
   kind: RecordKind;
@@ -13,12 +13,12 @@ export interface QueueEntryTable {
   instances: number;
   vcpus: number;
   worker_vcpus: number;
-  /** 1: it waits for no job and no approval any more. */
+  /** 1: it waits for no job and no approval. */
   is_ready: number;
   awaits_approval: number;
-  /** JSON of why it can never start; null otherwise. */
+  /** JSON of the reason why it can never start; null otherwise. */
   refusal: string | null;
-  /** JSON of the budget that holds it back, as its record says; null when none does. */
+  /** JSON of the budget that holds it, as in its record; null when none does. */
   hold: string | null;
 }
 

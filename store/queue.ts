@@ -1,5 +1,4 @@
-// The queue moves: jobs and clusters whose wait has ended are admitted as far as the quota has room and no budget is used up; those that can
-// never start end.
+// Advances the queue: ready jobs and clusters are admitted within quota and budget; those that can never start are ended.
 import { admitFromQueue, waitsForRoom, type ReadyJob } from '../domain/admission/queue.ts';
 import { approvalExpired, type ApprovalState } from '../domain/admission/approval.ts';
 import { waitsForBudget } from '../domain/budget/admit.ts';
@@ -23,7 +22,7 @@ export async function admitWaiting(database: Database, nowMs: number): ReturnTyp
     db.selectFrom('queue_entries').select('workspace').distinct().where('is_ready', '=', 1).execute(),
   );
   for (const { workspace: slug } of slugs) {
-    // While the quota and the budgets have no room nothing changes: no transaction that writes is begun for it.
+    // Begins no write transaction while quota and budgets have no room, because nothing would change.
     const isDue = await database.read(async (db) => {
       const row = await db.selectFrom('workspaces').selectAll().where('slug', '=', slug).executeTakeFirst();
       return row !== undefined && !isEmpty(await plan(db, workspaceOf(row), nowMs));
@@ -68,15 +67,15 @@ export const cancelWaiting = (
     endWaiting(db, database.engine, { number, refusal: JSON.stringify({ code, text }), nowMs, settle: withdrawn }),
   );
 
-/** What a user's waiting jobs say from now on. */
+/** The new hold of a user's waiting jobs. */
 interface Hold {
   user: string;
-  /** JSON of why a budget holds them back; null when none does. */
+  /** JSON of the budget that holds them; null when none does. */
   hold: string | null;
 }
 
 interface Plan {
-  /** Of users whose jobs say something else. */
+  /** Users whose jobs have another hold. */
   holds: Hold[];
   admit: QueueEntryTable[];
   refused: QueueEntryTable[];
@@ -91,13 +90,13 @@ async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> 
   for (;;) {
     const { rows, refused, round } = await readWindow(db, workspace, [...left]);
     const found = { holds, admit: round.admitted.map(({ row }) => row), refused };
-    // However many jobs of users without room there are, those of others are read.
+    // Reads other users' jobs, however many jobs of users without room come first.
     if (!isEmpty({ ...found, holds: [] }) || round.isFull || rows < maxLooked) return found;
     for (const user of round.held) left.add(user);
   }
 }
 
-/** The first jobs of the queue, but for those of users who have no room. */
+/** The first jobs of the queue, without those of users who have no room. */
 async function readWindow(db: Db, workspace: Workspace, left: readonly string[]) {
   const rows = await db
     .selectFrom('queue_entries')
@@ -128,7 +127,7 @@ async function readWindow(db: Db, workspace: Workspace, left: readonly string[])
   return { rows: rows.length, refused, round };
 }
 
-/** Users whose budget is used up, and whose jobs do not yet say so or still do. */
+/** Users whose budget hold has changed. */
 async function readHolds(db: Db, slug: string, nowMs: number): Promise<{ holds: Hold[]; held: string[] }> {
   const budgets = await listBudgets(db, slug);
   const known = await db
@@ -159,7 +158,7 @@ async function writeHold(db: Db, slug: string, { user, hold }: Hold): Promise<vo
     .where('user_name', '=', user)
     .where('is_ready', '=', 1)
     .where('refusal', 'is', null);
-  // The waiting row before the record, as where waits end: the order of locks prevents deadlocks.
+  // Locks the queue entry before the record, as where waits end: the order prevents deadlocks.
   await db.updateTable('queue_entries').set({ hold }).where('number', 'in', changed.select('number')).execute();
   await db
     .updateTable('records')
@@ -171,7 +170,7 @@ async function writeHold(db: Db, slug: string, { user, hold }: Hold): Promise<vo
 
 async function admit(db: Db, planned: readonly QueueEntryTable[]): Promise<number> {
   if (planned.length === 0) return 0;
-  // One that was cancelled since it was read has left.
+  // Omits jobs that were cancelled since they were read.
   const left = await db
     .deleteFrom('queue_entries')
     .where(
@@ -201,7 +200,7 @@ async function admit(db: Db, planned: readonly QueueEntryTable[]): Promise<numbe
   return rows.length;
 }
 
-/** False when it waits no more. `settle`: what becomes of the approval that it may wait for. */
+/** False when it is not waiting. `settle` decides a pending approval. */
 export async function endWaiting(
   db: Db,
   engine: Engine,
@@ -234,7 +233,7 @@ export async function endWaiting(
   return true;
 }
 
-/** Ends what no admin has approved in time. The lock of the workspace orders this and a decision. */
+/** Ends requests whose approval has expired. The workspace lock orders this and a decision. */
 async function expireApprovals(database: Database, nowMs: number): Promise<EndedWait[]> {
   const due = await database.read((db) => dueApprovals(db, nowMs).select(['workspace', 'number']).execute());
   const ended: EndedWait[] = [];
@@ -267,5 +266,5 @@ const dueApprovals = (db: Db, nowMs: number) =>
 
 const withdrawn = { state: 'withdrawn', by: null, comment: null } as const;
 
-/** Of one workspace, in one transaction. */
+/** Per workspace and transaction. */
 const maxLooked = 200;

@@ -16,7 +16,7 @@ export const reservationOf = (row: ReservationTable): Reservation => ({
   ...(row.has === null ? {} : { has: JSON.parse(row.has) as NonNullable<Reservation['has']> }),
 });
 
-/** What is in use in the workspace. */
+/** The workspace's usage. */
 export async function usageOf(db: Db, workspace: string): Promise<WorkspaceLimits> {
   const row = await db
     .selectFrom('reservations')
@@ -30,7 +30,7 @@ export async function usageOf(db: Db, workspace: string): Promise<WorkspaceLimit
   return { running: row.running, instances: row.instances ?? 0, vcpus: row.vcpus ?? 0 };
 }
 
-/** By name, each user who uses something. */
+/** Each user with usage, by name. */
 export async function usageByUser(db: Db, workspace: string): Promise<{ user: string; use: WorkspaceLimits }[]> {
   const rows = await db
     .selectFrom('reservations')
@@ -46,7 +46,7 @@ export async function usageByUser(db: Db, workspace: string): Promise<{ user: st
   return rows.map(({ user, ...use }) => ({ user, use })).toSorted((a, b) => (a.user < b.user ? -1 : 1));
 }
 
-/** Use and limits of the workspace, which the caller has locked, and of one user: one pass over the reservations. */
+/** Usage and limits of the workspace, which the caller has locked, and of one user: one pass over the reservations. */
 export async function quotaOf(db: Db, { slug, limits, perUser }: Workspace, user: string): Promise<Quota> {
   const ofUser = sql<number>`case when user_name = ${user} then 1 else 0 end`;
   const row = await db

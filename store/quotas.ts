@@ -1,4 +1,4 @@
-// Reservations of clusters that change their size.
+// Reservations of clusters that are resized.
 import { noteUsage, reserveShare, settleShare } from '../domain/quota/shares.ts';
 import { refusedByBudget } from '../domain/budget/admit.ts';
 import type { Problem } from '../domain/errors.ts';
@@ -27,7 +27,7 @@ export function createQuotaStore(database: Database): QuotaStore {
           .select('workspace')
           .where('number', '=', number)
           .executeTakeFirst();
-        // The workspace before the reservation, as in an admission: the order of locks prevents deadlocks.
+        // Locks the workspace before the reservation, as in an admission: the order prevents deadlocks.
         const workspace = row === undefined ? null : await lockWorkspace(db, engine, row.workspace);
         const found = await lockReservation(db, engine, number);
         if (workspace === null || found === null) return { error: notOpen(number) };

@@ -10,7 +10,9 @@ import { searchable } from './text.ts';
 type Builder = ExpressionBuilder<Tables, 'records'>;
 type Condition = ExpressionWrapper<Tables, 'records', SqlBool>;
 
-/** The page's numbers come from an index, then its rows: views are long. One more than asked for says whether there are more. */
+/**
+ * Reads the page's numbers from an index, then its rows, because views are long. One extra number shows whether there are more.
+ */
 export async function listRecords<V>(
   db: Db,
   kind: RecordKind,
@@ -41,7 +43,7 @@ function conditions(build: Builder, kind: RecordKind, query: RecordQuery): Condi
     build('kind', '=', kind),
     ...(statuses === undefined ? [] : [build('status', 'in', statuses)]),
     ...(name === undefined ? [] : [build('name', '=', name)]),
-    // A literal: a partial index serves conditions that are known when the query is planned.
+    // A literal, because a partial index serves only conditions that are known when the query is planned.
     ...(isOpen === true ? [build('state', '<>', sql.lit('ended'))] : []),
     ...(user === undefined ? [] : [build('user_name', '=', user)]),
     ...(sinceMs === undefined ? [] : [build('created_at_ms', '>=', sinceMs)]),

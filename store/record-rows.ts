@@ -7,7 +7,7 @@ import type { RecordKind, Startable } from './admission-port.ts';
 import type { RecordTable } from './tables.ts';
 import { searchable, storable } from './text.ts';
 
-/** What both kinds of views have. */
+/** The common fields of both kinds of views. */
 export interface AnyView {
   number: number;
   workspace: string;
@@ -15,24 +15,24 @@ export interface AnyView {
   user: string;
   status: string;
   endedAtMs: number | null;
-  /** Of a job: a number; of a cluster: a list. */
+  /** A number in a job's view, a list in a cluster's. */
   instances: unknown;
   reason?: { code: string; text: string } | null;
-  /** Of a job. */
+  /** Only in a job's view. */
   tasks?: { total: number; done: number; error: number; cancelled: number };
   command?: string;
-  /** Of a cluster. */
+  /** Only in a cluster's view. */
   createdAtMs?: number;
   target?: number;
-  /** Of a cluster that runs the tasks of a job. */
+  /** Only in the view of a job's cluster. */
   job?: number | null;
-  /** Of a cluster. */
+  /** Only in a cluster's view. */
   gpus?: IdleGpus | null;
-  /** Of a Dask cluster. */
+  /** Only in a Dask cluster's view. */
   dask?: { idleSinceMs: number | null; idleWarned?: true } | null;
-  /** Of a cluster: kept in the cost ledger, never in the row. */
+  /** Only in a cluster's view: stored in the cost ledger, never in the row. */
   costs?: readonly CostInterval[];
-  /** Of a cluster: kept in its history. */
+  /** Only in a cluster's view: stored in its history. */
   history?: readonly Moment[];
 }
 
@@ -51,7 +51,7 @@ export interface NewRecord {
   command: string;
   instances: number;
   hostQueue?: string | null;
-  /** Only the order of starts depends on it. */
+  /** Only affects the order of starts. */
   priority?: number;
   createdAtMs: number;
 }
@@ -125,11 +125,11 @@ export const startableOf = (row: Pick<RecordTable, (typeof startableColumns)[num
   admittedAtMs: row.created_at_ms,
 });
 
-/** Searches see the beginnings. An index row of PostgreSQL holds 2,704 bytes, and a UTF-16 unit takes at most 3 of them. */
+/** The searched prefixes. An index row of PostgreSQL holds 2,704 bytes, and a UTF-16 unit takes at most 3 of them. */
 const maxSearchedName = 200;
 const maxSearchedCommand = 400;
 
-/** Views were written by this store. One that is damaged all the same must not fail the page that it is on. */
+/** This store wrote the views. A damaged one must still not fail its page. */
 function viewOf<V>(text: string | null): V | null {
   if (text === null) return null;
   try {

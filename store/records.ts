@@ -1,4 +1,4 @@
-// Jobs and clusters: what their workflows write, and reads.
+// Jobs and clusters: their workflows' writes, and reads.
 import { sql } from 'kysely';
 
 import { closeCosts, writeCosts } from './costs.ts';
@@ -93,7 +93,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
   };
 }
 
-/** Whether this view is the first that says so: an idle cluster writes no more than its view. */
+/** Whether this is the first ready view: an idle cluster should write nothing but its view. */
 async function becomesReady(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
   if (kind !== 'cluster' || view.status !== 'ready' || (view.job ?? null) !== null) return false;
   const query = db.selectFrom('records').select('status').where('kind', '=', kind).where('number', '=', view.number);
@@ -112,7 +112,7 @@ async function writeView(
   const written = await db
     .updateTable('records')
     .set({
-      // A workflow that writes a view was started, even if the process that started it crashed before it could say so.
+      // A workflow that writes a view has started, even if the process that started it crashed before it could record that.
       state: isFinal ? 'ended' : 'open',
       status: view.status,
       ended_at_ms: isFinal ? (view.endedAtMs ?? nowMs) : view.endedAtMs,
@@ -133,8 +133,8 @@ async function writeView(
 }
 
 /**
- * The cluster that runs a job's tasks gets its row with its first view; the job's row has the rest. True when the row exists now:
- * another process may have inserted it at the same moment, with an older view.
+ * A job's cluster gets its row with its first view; the rest comes from the job's row. True when the row exists now: another
+ * process may have inserted it at the same moment, with an older view.
  */
 async function ensureClusterOfJob(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
   if (kind !== 'cluster' || view.job === undefined || view.job === null) return false;

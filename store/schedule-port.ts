@@ -1,4 +1,4 @@
-// The part of the store's port that is schedules of jobs, and their runs. The row says what should be; Temporal's Schedule follows.
+// The store's port for schedules of jobs, and their runs. The row has the desired state; Temporal's Schedule follows it.
 import type { Overlap } from '../domain/schedule/rules.ts';
 import type { Answer } from './answer.ts';
 
@@ -10,15 +10,15 @@ export interface JobSchedule {
   timezone: string;
   overlap: Overlap;
   isPaused: boolean;
-  /** Why it stopped by itself; null while it has not. */
+  /** Why it stopped by itself; null otherwise. */
   stopped: string | null;
-  /** As whom its jobs run. */
+  /** The user of its jobs. */
   user: string;
   userId: string;
   command: string;
-  /** Of its newest run. */
+  /** The job of its newest run. */
   lastJob: number | null;
-  /** Counts up with each change; Temporal has followed up to `syncedVersion`. */
+  /** Incremented with each change; Temporal's Schedule matches `syncedVersion`. */
   version: number;
   isDeleted: boolean;
   createdAtMs: number;
@@ -26,7 +26,7 @@ export interface JobSchedule {
 
 export interface ScheduleRun {
   schedule: string;
-  /** Unique; from Temporal, or of a trigger. */
+  /** Unique id; from Temporal, or of a trigger. */
   run: string;
   atMs: number;
   state: 'due' | 'started' | 'skipped' | 'refused';
@@ -35,22 +35,22 @@ export interface ScheduleRun {
 }
 
 export interface ScheduleStore {
-  /** NAME_TAKEN when the workspace has one of that name. */
+  /** NAME_TAKEN when the workspace has a schedule of that name. */
   create(schedule: JobSchedule): Promise<Answer<JobSchedule>>;
   find(workspace: string, name: string): Promise<JobSchedule | null>;
   findById(id: string): Promise<JobSchedule | null>;
   /** By name. */
   list(workspace: string): Promise<JobSchedule[]>;
-  /** Null when there is none of that id, or it was deleted. */
+  /** Null when the id does not exist, or is deleted. */
   change(
     id: string,
     change: { isPaused?: boolean; stopped?: string | null; isDeleted?: true },
   ): Promise<JobSchedule | null>;
-  /** Those whose Schedule in Temporal is not as it should be. */
+  /** Schedules that differ from Temporal's. */
   listUnsynced(limit: number): Promise<JobSchedule[]>;
-  /** Temporal has followed up to this version; the row of a deleted one goes. */
+  /** Records that Temporal matches this version; deletes the row of a deleted one. */
   synced(id: string, version: number): Promise<void>;
-  /** False when it is known, or the schedule does not exist or is deleted. */
+  /** False when the run exists, or the schedule does not exist or is deleted. */
   addRun(run: Pick<ScheduleRun, 'schedule' | 'run' | 'atMs'>): Promise<boolean>;
   /** Due runs, oldest first, for one process until `claimUntilMs`. */
   claimRuns(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<ScheduleRun[]>;

@@ -15,7 +15,7 @@ export interface ScheduleTable {
   command: string;
   last_job: number | null;
   version: number;
-  /** Temporal's Schedule is as this version was. */
+  /** The version that Temporal's Schedule matches. */
   synced_version: number;
   is_deleted: number;
   created_at_ms: number;

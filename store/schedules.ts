@@ -62,7 +62,7 @@ export function createScheduleStore(database: Database): ScheduleStore {
           .where('id', '=', id)
           .where('synced_version', '<', version)
           .execute();
-        // Not one that was deleted after this version: its deletion has not been carried out.
+        // Keeps a schedule that was deleted after this version, because Temporal has not deleted it yet.
         const gone = await db
           .deleteFrom('schedules')
           .where('id', '=', id)

@@ -1,4 +1,4 @@
-// Environments that instances share. An instance that waits only reads: it asks often.
+// Environments that instances share. A waiting instance only reads, because it polls often.
 import {
   decideBuild,
   giveUpBuild,
@@ -38,7 +38,7 @@ export function createSharedBuildStore(database: Database): SharedBuildStore {
       const now = decide(await database.read((db) => read(db, key)));
       if (now.next === null) return { ok: { answer: now.answer, dropped: null } };
       return database.write(async (db) => {
-        // Also for a row that does not exist yet: of several that ask at once one inserts it.
+        // Also covers a row that does not exist yet: one of several concurrent callers inserts it.
         if ((await lockWorkspace(db, engine, key.workspace)) === null) return { error: noWorkspace(key.workspace) };
         const row = await lock(db, key);
         const { next, answer } = decide(row);

@@ -1,4 +1,4 @@
-// Admitted rows whose workflow is to be started: claimed by one process at a time, then open or refused.
+// Admitted rows whose workflow must be started: claimed by one process at a time, then open or refused.
 import { sql } from 'kysely';
 
 import type { AdmissionStore, RecordKind, Startable } from './admission-port.ts';
@@ -18,7 +18,7 @@ export interface ClaimQuery {
 }
 
 export async function claim(database: Database, query: ClaimQuery): Promise<Startable[]> {
-  // Usually there is nothing to claim: no lock is needed.
+  // Usually there is nothing to claim, and no lock is needed.
   const waiting = await database.read((db) => startable(db, { ...query, limit: 1 }, []).execute());
   if (waiting.length === 0) return [];
   return database.write(async (db) => {
@@ -43,13 +43,13 @@ export async function claim(database: Database, query: ClaimQuery): Promise<Star
   });
 }
 
-/** Of each host with claimed or open rows, how many more it may have. */
+/** How many more rows each host with claimed or open ones may have. */
 async function roomOfHosts(db: Db, { nowMs, maxOpenOnHost = Infinity }: ClaimQuery): Promise<Map<string, number>> {
   if (maxOpenOnHost === Infinity) return new Map();
   const rows = await db
     .selectFrom('records')
     .select(({ fn }) => ['host_queue', fn.countAll<number>().as('open')])
-    // Said for SQLite, which uses the index of open rows only where the condition of the index is one of the query.
+    // For SQLite, which uses the index of open rows only if the query repeats the index's condition.
     .where('state', '<>', sql.lit('ended'))
     .where('host_queue', 'is not', null)
     .where((build) =>
@@ -119,7 +119,7 @@ interface EndAdmitted {
   unclaimedOnly: boolean;
 }
 
-/** False when it is not admitted any more. */
+/** False when it is no longer admitted. */
 async function endAdmitted(db: Db, engine: Engine, end: EndAdmitted): Promise<boolean> {
   const { kind, number, status, nowMs, unclaimedOnly } = end;
   const { code, text } = end.reason;

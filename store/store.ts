@@ -1,4 +1,4 @@
-// The port to the database of records: who may act, what was asked for, what became of it. Running processes live in Temporal,
+// The port to the database of records: users and permissions, requests and their outcomes. Running processes are in Temporal,
 // bytes in the object store. Every method is one transaction. `domain/` decides, the store reads and writes. Methods throw
 // RopewalkError UNAVAILABLE while the database cannot be reached; a refusal by a rule is a `Problem` in the answer.
 import type { ClusterView } from '../contracts/cluster.ts';
@@ -52,15 +52,15 @@ export interface Workspace {
   slug: string;
   createdAtMs: number;
   limits: WorkspaceLimits;
-  /** For each user who has no limits of their own. */
+  /** For each user without own limits. */
   perUser: Partial<WorkspaceLimits>;
   defaults: WorkspaceDefaults;
 }
 
 export interface WorkspaceStore {
   /**
-   * Creates the workspace with its first admin and that admin's token. A workspace that exists and has no users yet gets them;
-   * one that has users is a CONFLICT.
+   * Creates the workspace with its first admin and that admin's token. An existing workspace without users gets them; one with
+   * users is a CONFLICT.
    */
   create(input: {
     slug: string;
@@ -70,7 +70,7 @@ export interface WorkspaceStore {
   find(slug: string): Promise<Workspace | null>;
   /** By slug. */
   list(): Promise<Workspace[]>;
-  /** Changes only the limits that are named; `perUser: null` removes the limits of each user. */
+  /** Changes only the given limits; `perUser: null` removes the limits of each user. */
   configure(
     slug: string,
     change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null; by: By },
@@ -78,9 +78,9 @@ export interface WorkspaceStore {
   ): Promise<Answer<Workspace>>;
   /** Replaces all defaults. */
   setDefaults(slug: string, change: { defaults: WorkspaceDefaults; by: By }, nowMs: number): Promise<Answer<Workspace>>;
-  /** What is in use, in the workspace and by each user who uses something. */
+  /** The usage of the workspace, and of each user with usage. */
   usage(slug: string): Promise<{ total: WorkspaceLimits; byUser: { user: string; use: WorkspaceLimits }[] }>;
-  /** What was changed about people and limits, newest first. */
+  /** Changes of users and limits, newest first. */
   events(slug: string, limit: number): Promise<PeopleEvent[]>;
 }
 
@@ -90,11 +90,11 @@ export interface PeopleStore {
   /** Revokes the tokens of the user in the same transaction. */
   removeUser(slug: string, item: { name: string; by: By }, nowMs: number): Promise<Answer<User>>;
   issueToken(slug: string, item: IssueToken, nowMs: number): Promise<Answer<IssuedToken>>;
-  /** Revoking twice is revoking once; the first time counts. */
+  /** Idempotent; the first revocation time counts. */
   revokeToken(slug: string, item: { id: string; by: By }, nowMs: number): Promise<Answer<Token>>;
   /** Newest first; of one user, or of all. */
   listTokens(slug: string, query: { user?: string }): Promise<Token[]>;
-  /** The token and its user as they are now, or null. Never throws for an unknown workspace. */
+  /** The current token and user, or null. Never throws for an unknown workspace. */
   findToken(slug: string, id: string): Promise<{ token: Token; user: User | null } | null>;
 }
 
@@ -103,16 +103,16 @@ export interface ApprovedLogin {
   approved: true;
   workspace: string;
   user: string;
-  /** Of the token that approved. */
+  /** The approving token. */
   tokenId: string;
-  /** Of the token that the device gets. */
+  /** Scopes of the device's token. */
   scopes: Scope[];
   tokenExpiresAtMs: number;
 }
 
 export interface DeviceLogin {
   client: string;
-  /** The address from which it was begun, as far as it is known. */
+  /** The address of the sign-in's request, if known. */
   place: string | null;
   secretHash: string;
   expiresAtMs: number;
@@ -120,7 +120,7 @@ export interface DeviceLogin {
 }
 
 export interface LoginStore {
-  /** `key`: the keyed hash of the user code. False when the key exists. Deletes what has expired. */
+  /** `key`: the keyed hash of the user code. False when the key exists. Deletes expired sign-ins. */
   begin(key: string, login: DeviceLogin, nowMs: number): Promise<boolean>;
   /** Null when unknown or expired. */
   find(key: string, nowMs: number): Promise<DeviceLogin | null>;
@@ -131,13 +131,13 @@ export interface LoginStore {
   delete(key: string): Promise<void>;
 }
 
-/** `waiting`: in the queue. `admitted`: its workflow is to be started. `open`: it was started. `ended`: it has its final view. */
+/** `waiting`: in the queue. `admitted`: its workflow must be started. `open`: it was started. `ended`: it has its final view. */
 export type RecordState = 'waiting' | 'admitted' | 'open' | 'ended';
 
 export interface StoredRecord<V> {
   number: number;
   workspace: string;
-  /** Of a cluster that runs the tasks of a job: the job's number, which is its own. */
+  /** For a job's cluster: the job's number, which is also its own. */
   job: number | null;
   name: string;
   user: string;
@@ -149,23 +149,23 @@ export interface StoredRecord<V> {
   /** Status of the view; `pending` before the first one. */
   status: string;
   instances: number;
-  /** The queue of the host whose processes are its instances; null on a cloud. */
+  /** The queue of the host that runs its instances as processes; null on a cloud. */
   hostQueue: string | null;
   createdAtMs: number;
   endedAtMs: number | null;
-  /** What it waits for, or why its workflow was never started; null otherwise: then the view has the reason. */
+  /** The reason of its wait, or why its workflow was never started; null otherwise: then the view has the reason. */
   refusal: { code: string; text: string } | null;
-  /** As the workflow wrote it last; null before the first time. */
+  /** The workflow's latest view; null before the first one. */
   view: V | null;
   viewVersion: number;
   viewAtMs: number | null;
 }
 
-/** All given conditions hold. */
+/** All given conditions must hold. */
 export interface RecordQuery {
   workspace: string;
   statuses?: readonly string[];
-  /** Exactly this name. */
+  /** The exact name. */
   name?: string;
   /** Only open ones (not ended). */
   isOpen?: boolean;
@@ -174,11 +174,11 @@ export interface RecordQuery {
   sinceMs?: number;
   untilMs?: number;
   /**
-   * Part of the name or of the first 400 characters of the command, in any case. A private record of another user matches by its
+   * Part of the name or of the first 400 characters of the command, in any case. Another user's private record matches by its
    * name only.
    */
   search?: { text: string; user: string };
-  /** Of clusters: `job` those that run a job's tasks, `dask` the others. */
+  /** For clusters: `job` selects the clusters of jobs, `dask` the others. */
   kind?: 'job' | 'dask';
   limit: number;
   /** Only smaller numbers. */
@@ -188,22 +188,22 @@ export interface RecordQuery {
 export interface RecordStore<V> {
   /** Null also for the number of another workspace. */
   find(workspace: string, number: number): Promise<StoredRecord<V> | null>;
-  /** Newest first. Views that cannot be read are left out of the record, never fail the page. */
+  /** Newest first. An unreadable view is null in its record, and never fails the page. */
   list(query: RecordQuery): Promise<{ items: StoredRecord<V>[]; hasMore: boolean }>;
   /** Writes a view if its version is newer and the row has not ended; creates the row of a job's cluster. */
   project(input: { view: V; version: number; nowMs: number }): Promise<void>;
   /**
-   * Writes the final view, once: later ones change nothing. `release` gives up the number's name and quota (the cluster of a
-   * job releases what the job has reserved, under the same number).
+   * Writes the final view once; later ones change nothing. `release` releases the number's name and quota (a job's cluster
+   * releases the job's reservation, under the same number).
    */
   end(input: { view: V; version: number; release: boolean; nowMs: number }): Promise<void>;
-  /** A workflow without a row (an older database was restored): creates it as `open`, with its reservation and name. */
+  /** For a workflow without a row (an older database was restored): creates it as `open`, with its reservation and name. */
   adopt(input: Startable & { view: V; vcpus: number }): Promise<boolean>;
-  /** Versions of the views of these numbers, and whether they have ended; without those that have no row. */
+  /** Versions of the views of these numbers, and whether they have ended; omits numbers without a row. */
   versions(numbers: readonly number[]): Promise<{ number: number; version: number; ended: boolean }[]>;
   /** Open rows by number, for the reconciliation: not `admitted`, not `ended`. */
   listOpen(query: { after: number; limit: number }): Promise<OpenRecord[]>;
-  /** Remembers since when the workflow of an open row is missing; null: it is there. */
+  /** Records since when the workflow of an open row is missing; null: it exists. */
   setMissing(number: number, sinceMs: number | null): Promise<void>;
 }
 
@@ -212,14 +212,14 @@ export interface OpenRecord extends Startable {
   missingSinceMs: number | null;
 }
 
-/** Reservations: one row for each open number, made by its admission. */
+/** Reservations: one row for each open number, created by its admission. */
 export interface QuotaStore {
   /**
-   * Takes what another size may need, before the cluster is signalled. The answer's sequence number goes with the signal to
-   * the cluster, and then to `settle`. See domain/quota/shares.ts.
+   * Reserves a new size's needs before the cluster is signalled. The returned sequence number goes with the signal to the
+   * cluster, and then to `settle`. See domain/quota/shares.ts.
    */
   reserve(item: ShareRequest, nowMs: number): Promise<Answer<{ seq: number }>>;
   settle(item: { number: number; kind: ShareKind; seq: number }): Promise<void>;
-  /** The cluster workflow says what it still has; it counts only if it knows the newest requests. */
+  /** The cluster workflow's current usage; it counts only if the workflow knows the newest requests. */
   noteUsage(item: { number: number; instances: number; scale: number; adapt: number }): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The tables, as the queries see them. Times are milliseconds since 1970, flags are 0 or 1, and JSON is text: then both
-// databases give the same values.
+// The tables, as the queries see them. Times are milliseconds since 1970, flags are 0 or 1, and JSON is text, so that both
+// databases return the same values.
 import type { Generated, Kysely } from 'kysely';
 
 import type { BudgetAction, BudgetPeriod } from '../domain/budget/budget.ts';
@@ -110,18 +110,18 @@ export interface DeviceLoginTable {
   workspace: string | null;
   user_name: string | null;
   token_id: string | null;
-  /** With commas between them. */
+  /** Comma-separated. */
   scopes: string | null;
   token_expires_at_ms: number | null;
 }
 
-/** Who an account of the identity provider is in a workspace. */
+/** The user of an identity provider's account in a workspace. */
 export interface IdentityTable {
   issuer: string;
   subject: string;
   workspace: string;
   user_id: string;
-  /** As it was when the account was tied to the user; for people, never compared. */
+  /** The address when the account was tied to the user; for display, never compared. */
   email: string | null;
   tied_at_ms: number;
 }
@@ -140,16 +140,16 @@ export interface RecordTable {
   spec_ref: string;
   is_private: number;
   command: string;
-  /** Lower case, for the text search. */
+  /** In lower case, for the text search. */
   search_name: string;
   search_command: string;
   status: string;
   instances: number;
   created_at_ms: number;
   ended_at_ms: number | null;
-  /** While a process starts the workflow. */
+  /** Set while a process starts the workflow. */
   claimed_until_ms: number | null;
-  /** Where a host runs it; null on a cloud. */
+  /** The queue of its host; null on a cloud. */
   host_queue: string | null;
   priority: number;
   missing_since_ms: number | null;
@@ -193,7 +193,7 @@ export interface DeferredCommandTable {
   created_at_ms: number;
 }
 
-/** When the API last heard an agent, since when without a gap, and when its silence is to be looked into. */
+/** The time of an agent's last report, its start without a gap, and when its silence is due. */
 export interface LivenessTable {
   cluster: number;
   instance: string;
@@ -215,7 +215,7 @@ export interface CostTable {
   disk_micros_per_hour: number;
   address_micros_per_hour: number;
   price_source: string;
-  /** JSON; null without any. */
+  /** JSON; null without tags. */
   tags: string | null;
   from_ms: number;
   /** Null while the instance exists. */
@@ -264,7 +264,7 @@ export interface BudgetTable {
   counted_level: BudgetLevel | null;
 }
 
-/** A replica of the API: when it last wrote which agents it had heard, and since when it has listened without a gap. */
+/** A replica of the API: when it last wrote its agents' reports, and since when it has listened without a gap. */
 export interface ReplicaTable {
   replica: string;
   wrote_at_ms: number;

@@ -1,7 +1,7 @@
-// Text of people on its way into the database.
+// User-supplied text for the database.
 
 /** PostgreSQL refuses NUL in text. */
 export const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}');
 
-/** Upper and lower case are equal in a search. In JS: the lower() of SQLite knows ASCII only. */
+/** Makes a search case-insensitive. Done in JS because SQLite's lower() handles ASCII only. */
 export const searchable = (text: string): string => storable(text).normalize('NFC').toLowerCase();

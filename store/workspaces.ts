@@ -49,7 +49,7 @@ export function createWorkspaceStore(database: Database): WorkspaceStore {
     },
     list: async () => {
       const rows = await database.read((db) => db.selectFrom('workspaces').selectAll().execute());
-      // Here and not in SQL: the order of PostgreSQL depends on the collation of the database.
+      // Sorted here because PostgreSQL's order depends on the collation of the database.
       return rows.map(workspaceOf).toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
     },
     configure: (slug, { by, ...change }, nowMs) =>
@@ -99,7 +99,7 @@ export function createWorkspaceStore(database: Database): WorkspaceStore {
   };
 }
 
-/** With the limits of a new workspace; one that exists stays as it is. */
+/** Inserts it with a new workspace's limits; an existing one is unchanged. */
 export async function insertWorkspace(db: Db, slug: string, nowMs: number): Promise<void> {
   await db
     .insertInto('workspaces')

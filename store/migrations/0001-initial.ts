@@ -1,4 +1,4 @@
-// The first schema. Kinds of columns are those that both databases have: text, integer and bigint.
+// The first schema. Uses column types that both databases have: text, integer and bigint.
 import { sql } from 'kysely';
 
 import type { Engine } from '../database.ts';
@@ -66,7 +66,7 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('secret_hash', 'text', (column) => column.notNull())
     .addColumn('user_name', 'text', (column) => column.notNull())
-    // Not a reference: the token of a removed user stays in lists until it is deleted.
+    // Not a foreign key: the token of a removed user stays in lists until it is deleted.
     .addColumn('user_id', 'text', (column) => column.notNull())
     .addColumn('scopes', 'text', (column) => column.notNull())
     .addColumn('name', 'text', (column) => column.notNull())
@@ -111,22 +111,22 @@ async function records(db: Db): Promise<void> {
     .addColumn('ended_at_ms', 'bigint')
     .addColumn('claimed_until_ms', 'bigint')
     .addColumn('host_queue', 'text')
-    // Of admitted rows that wait for their start, the highest is started first.
+    // Among admitted rows the highest priority is started first.
     .addColumn('priority', 'integer', (column) => column.notNull())
     .addColumn('missing_since_ms', 'bigint')
-    // The reason for which a budget forbids launches, as its cluster was last signalled.
+    // The last signalled reason for which a budget forbids the cluster's launches.
     .addColumn('held', 'text')
     .addColumn('view_version', 'bigint', (column) => column.notNull())
     .addColumn('view_at_ms', 'bigint')
     .addColumn('search_name', 'text', (column) => column.notNull())
     .addColumn('search_command', 'text', (column) => column.notNull())
-    // The long columns last: SQLite reads a row from its start, and a search does not need them.
+    // Long columns come last: SQLite reads a row from its start, and a search does not need them.
     .addColumn('refusal', 'text')
     .addColumn('command', 'text', (column) => column.notNull())
     .addColumn('view', 'text')
     .addPrimaryKeyConstraint('records_key', ['kind', 'number'])
     .execute();
-  // All columns that lists filter by: a search reads this index alone, and the rows of its page.
+  // All columns that lists filter by: a search reads only this index, and the rows of its page.
   const filters = ['workspace', 'kind', 'number', 'state', 'status', 'user_name', 'created_at_ms', 'job', 'is_private'];
   const listed = [...filters, 'search_name', 'search_command'];
   await index(db, 'records_list', 'records', listed);
@@ -190,7 +190,7 @@ async function admissions(db: Db): Promise<void> {
     .addPrimaryKeyConstraint('job_waits_key', ['number', 'awaited'])
     .execute();
   await index(db, 'job_waits_awaited', 'job_waits', ['awaited']);
-  // All columns that the sums need: they are read from the index alone.
+  // All columns that the sums need, so that they are computed from the index alone.
   await index(db, 'reservations_use', 'reservations', ['workspace', 'user_name', 'instances', 'vcpus']);
   await db.schema
     .createTable('idempotency_keys')
@@ -207,7 +207,7 @@ async function admissions(db: Db): Promise<void> {
   await index(db, 'idempotency_keys_age', 'idempotency_keys', ['workspace', 'at_ms']);
   await db.schema
     .createTable('deferred_commands')
-    // A hash of kind, number and tasks: these are too long for an index row of PostgreSQL.
+    // A hash of kind, number and tasks, which are too long for an index row of PostgreSQL.
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('number', 'bigint', (column) => column.notNull())
@@ -218,7 +218,7 @@ async function admissions(db: Db): Promise<void> {
     .execute();
 }
 
-/** When agents were last heard: written in batches by the API, and lost without harm. */
+/** Times of agents' last reports: written in batches by the API; losing them is harmless. */
 async function liveness(db: Db): Promise<void> {
   await db.schema
     .createTable('liveness')
@@ -239,7 +239,7 @@ async function liveness(db: Db): Promise<void> {
     .execute();
 }
 
-/** The cost ledger: one row for each instance that was ever launched, also of ended clusters. */
+/** The cost ledger: one row for each instance ever launched, including those of ended clusters. */
 async function costs(db: Db): Promise<void> {
   await db.schema
     .createTable('costs')
@@ -262,7 +262,7 @@ async function costs(db: Db): Promise<void> {
   await index(db, 'costs_of_workspace', 'costs', ['workspace', 'to_ms']);
 }
 
-/** What happened to a cluster, change by change, also to ended ones. */
+/** The changes of each cluster, including ended ones. */
 async function history(db: Db): Promise<void> {
   await db.schema
     .createTable('cluster_history')

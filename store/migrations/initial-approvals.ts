@@ -2,7 +2,7 @@
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
-/** A request stays when it was decided: who approved what is a record. */
+/** Decided requests stay as a record of approvals. */
 export async function approvals(db: Db): Promise<void> {
   await db.schema
     .createTable('approval_rules')

@@ -1,7 +1,7 @@
-// Budgets, and what counts towards them.
+// Budgets, and their counts.
 import type { Db } from '../tables.ts';
 
-/** What each budget has counted last is beside it: admissions read it, and replicas see which warnings were given. */
+/** Each budget has its last count: admissions read it, and replicas see which warnings were sent. */
 export async function budgets(db: Db): Promise<void> {
   await db.schema
     .createTable('budgets')

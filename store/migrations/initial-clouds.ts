@@ -1,4 +1,4 @@
-// What checks of the clouds have found last.
+// The latest findings of cloud checks.
 import type { Db } from '../tables.ts';
 
 export async function clouds(db: Db): Promise<void> {

@@ -2,14 +2,14 @@
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
-/** Names of environments; their contents lie sealed in the object store. */
+/** Names of environments; their contents are sealed in the object store. */
 export async function environments(db: Db): Promise<void> {
   await db.schema
     .createTable('environments')
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull())
-    // Each content belongs to one row: the transaction that replaces it says which object is to be deleted.
+    // Each content belongs to one row: the transaction that replaces it returns the object to delete.
     .addColumn('content_ref', 'text', (column) => column.notNull().unique())
     .addColumn('version', 'bigint', (column) => column.notNull())
     .addColumn('kind', 'text', (column) => column.notNull())

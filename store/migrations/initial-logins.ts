@@ -1,4 +1,4 @@
-// Part of the first schema: sign-ins that wait for a person, and accounts of the identity provider.
+// The first schema: sign-ins that wait for a person, and accounts of the identity provider.
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
@@ -23,13 +23,13 @@ export async function logins(db: Db): Promise<void> {
     .addColumn('issuer', 'text', (column) => column.notNull())
     .addColumn('subject', 'text', (column) => column.notNull())
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
-    // Not a reference: the row of a removed user refuses their account.
+    // Not a foreign key: the row of a removed user refuses their account.
     .addColumn('user_id', 'text', (column) => column.notNull().unique())
     .addColumn('email', 'text')
     .addColumn('tied_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('identities_key', ['issuer', 'subject', 'workspace'])
     .execute();
-  // Addresses of people whom an admin has removed: another account with that address is refused, too.
+  // Addresses of users whom an admin has removed: another account with that address is refused, too.
   await db.schema
     .createTable('removed_users')
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))

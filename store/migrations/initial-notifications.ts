@@ -3,7 +3,7 @@ import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
-/** What happened, who wants to know, and what they got. Ids grow: deliveries of one object go out in their order. */
+/** Events, their subscriptions, and the deliveries. Ids ascend, so that deliveries of one object are sent in order. */
 export async function notifications(db: Db, engine: Engine): Promise<void> {
   const id = engine === 'postgres' ? 'bigserial' : 'integer';
   await db.schema

@@ -10,21 +10,21 @@ import type { Db, Tables } from '../tables.ts';
 import { isConnectionLost, isRepeatable, isTimeout, postgresError } from './errors.ts';
 import { createTurns } from './turns.ts';
 
-/** Connections of one process; PostgreSQL accepts 100 unless it is configured otherwise. */
+/** Connections per process; PostgreSQL accepts 100 by default. */
 const maxConnections = 10;
 const connectTimeoutMs = 5_000;
-/** Longer than the API's callers wait: 10 s. */
+/** Longer than the API's callers wait (10 s). */
 const maxQueueMs = 15_000;
-/** A query takes milliseconds. The server gives up first; the client does when the network has swallowed the answer. */
+/** A query takes milliseconds. The server aborts first; the client does when the network has lost the answer. */
 const queryTimeoutMs = 20_000;
 const clientTimeoutMs = 25_000;
-/** Locks are held for one short transaction; the lock of a process that stopped inside one is freed after this time. */
+/** Locks are held for one short transaction; the lock of a process that stopped inside one is released after this time. */
 const lockTimeoutMs = 10_000;
 const idleTransactionTimeoutMs = 10_000;
-/** Repetitions of a transaction that PostgreSQL rolled back in favour of another one. */
+/** Maximum repetitions of a transaction that PostgreSQL rolled back in favour of another one. */
 const maxRepetitions = 10;
 
-/** VALIDATION for a URL that cannot be read; the connection is made by the first query. No error contains the password. */
+/** VALIDATION for an invalid URL; the first query connects. No error contains the password. */
 export function openPostgres(url: string): Database {
   const pool = new Pool({
     connectionString: checked(url),
@@ -38,8 +38,8 @@ export function openPostgres(url: string): Database {
     application_name: 'ropewalk',
     types: { getTypeParser },
   });
-  // A connection that is lost also emits `error`; without a listener that ends the process. Its query rejects as well, and the
-  // pool removes it.
+  // A lost connection also emits `error`; without a listener that ends the process. Its query rejects as well, and the pool
+  // removes it.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -53,7 +53,7 @@ export function openPostgres(url: string): Database {
   };
 }
 
-/** `now()` would be the beginning of the transaction. */
+/** `now()` would return the start of the transaction. */
 async function serverNowMs(db: Db): Promise<number> {
   const { rows } = await sql<{ ms: number }>`select floor(extract(epoch from clock_timestamp()) * 1000) as ms`.execute(
     db,
@@ -68,8 +68,8 @@ async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T>
   const attempt = (): Promise<T> =>
     db
       .transaction()
-      // Named, because the default of a server, a database or a role may be stricter: those who wait for the lock of a workspace must
-      // then see what the transaction with the lock wrote.
+      // Set explicitly, because the default of a server, a database or a role may be stricter: transactions that wait for a
+      // workspace's lock must then see the changes of the transaction that had it.
       .setIsolationLevel('read committed')
       .execute(async (each) => {
         isCommitting = false;
@@ -77,13 +77,14 @@ async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T>
         isCommitting = true;
         return answer;
       });
-  // A connection that was lost during the commit leaves open whether it was done: the caller must ask again.
+  // When the connection was lost during the commit, the outcome is unknown: the caller must repeat the request.
   return repeating(attempt, (error) => !isCommitting && isConnectionLost(error));
 }
 
 /**
- * Repeats what PostgreSQL asks to repeat, and what a lost connection certainly undid. A restart of the server ends every connection of
- * the pool, and the pool may hand them out before it has noticed: as often as there are connections. A timeout is repeated once.
+ * Repeats transactions on PostgreSQL's request, and those that a lost connection certainly rolled back. A server restart ends
+ * every connection of the pool, and the pool may return them before it has noticed, so it repeats as often as there are
+ * connections. A timeout is repeated once.
  */
 async function repeating<T>(attempt: () => Promise<T>, isUndone: (error: unknown) => boolean): Promise<T> {
   let losses = 0;
@@ -101,13 +102,13 @@ async function repeating<T>(attempt: () => Promise<T>, isUndone: (error: unknown
 function checked(url: string): string {
   const parsed = URL.parse(url);
   if (parsed !== null && /^postgres(ql)?:$/.test(parsed.protocol)) return url;
-  // Nothing of the URL is repeated: it may hold a password.
+  // The error does not quote the URL, because it may contain a password.
   const message = 'ROPEWALK_DATABASE_URL is not a URL of PostgreSQL.';
   const hint =
     'Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, with special characters of the password percent-encoded.';
   throw new RopewalkError({ code: 'VALIDATION', message, hint });
 }
 
-/** Counts, sums and times as numbers: all of them are below 2^53. By default `pg` gives bigint and numeric as text. */
+/** Returns counts, sums and times as numbers: all of them are below 2^53. By default `pg` returns bigint and numeric as text. */
 const getTypeParser: typeof types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
   type === types.builtins.INT8 || type === types.builtins.NUMERIC ? Number : types.getTypeParser(type, format);

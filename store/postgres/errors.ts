@@ -15,7 +15,7 @@ const socketCodes = new Set(
     ' ',
   ),
 );
-/** `pg` gives no codes to these. */
+/** `pg` gives these no codes. */
 const lostMessages =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Query read timeout|The server does not support SSL)/;
 
@@ -24,7 +24,7 @@ const codeOf = (error: unknown): string =>
 
 export const isRepeatable = (error: unknown): boolean => repeatable.has(codeOf(error));
 
-/** The connection is gone, and with it the transaction unless it was being committed. */
+/** The connection is lost, and with it the transaction unless it was being committed. */
 export const isConnectionLost = (error: unknown): boolean => {
   const code = codeOf(error);
   if (error instanceof Error && lostMessages.test(error.message)) return true;
@@ -34,7 +34,7 @@ export const isConnectionLost = (error: unknown): boolean => {
 /** The client waited in vain for a connection or an answer: seconds have passed. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && /timeout/.test(error.message);
 
-/** UNAVAILABLE for a database that cannot be reached, forbids what is needed, or answers too late; other errors stay as they are. */
+/** UNAVAILABLE for a database that cannot be reached, lacks a permission, or answers too late; other errors are unchanged. */
 export function postgresError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
@@ -46,7 +46,7 @@ export function postgresError(error: unknown): unknown {
     isConnectionLost(error) ||
     isRepeatable(error);
   if (!isUnavailable) return error;
-  // `pg` collects the attempts for several addresses in an error without a message.
+  // `pg` wraps attempts on several addresses in an error without a message.
   const text = error.message === '' ? code : error.message;
   const message = `The database cannot be used: PostgreSQL or the connection to it says "${text}".`;
   const hint = forbidden.has(code)

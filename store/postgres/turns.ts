@@ -1,8 +1,8 @@
-// Who uses a connection: as many callers at once as there are connections, the others in the order of their arrival. The queue
-// of `pg` itself counts the wait for a connection as a failure to connect.
+// Limits the concurrent callers to the number of connections; others wait in order of arrival. The queue of `pg` itself counts
+// the wait for a connection as a connection failure.
 import { RopewalkError } from '../../domain/errors.ts';
 
-/** Runs `run` when it has a turn. UNAVAILABLE after `maxWaitMs` without one. */
+/** Runs `run` in its turn. UNAVAILABLE after `maxWaitMs` without one. */
 export type TakeTurn = <T>(run: () => Promise<T>) => Promise<T>;
 
 export function createTurns({ turns, maxWaitMs }: { turns: number; maxWaitMs: number }): TakeTurn {
@@ -25,7 +25,7 @@ export function createTurns({ turns, maxWaitMs }: { turns: number; maxWaitMs: nu
       waiting.add(go);
     });
   };
-  /** The next one gets the turn itself: no other caller can take it in between. */
+  /** Passes the turn directly to the next caller, so that no other can take it in between. */
   const pass = (): void => {
     const [next] = waiting;
     if (next === undefined) {

@@ -1,4 +1,4 @@
-// One SQLite connection as a Kysely driver. `node:sqlite` is synchronous: each query holds the event loop until it is done, so
+// One SQLite connection as a Kysely driver. `node:sqlite` is synchronous: each query blocks the event loop until it is done, so
 // queries must stay short.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import {
 import type { Tables } from '../tables.ts';
 import { isBusy } from './errors.ts';
 
-/** Opens the file. `readOnly`: a second connection, which reads while the first is inside a transaction. */
+/** Opens the file. `readOnly`: a second connection, which reads while the first is in a transaction. */
 export function openConnection(file: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly, timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
   if (!readOnly) database.exec('pragma journal_mode = wal');
@@ -26,9 +26,9 @@ export function openConnection(file: string, { readOnly }: { readOnly: boolean }
   return database;
 }
 
-/** SQLite waits this long for a lock of another process, and blocks the event loop meanwhile: the rest is waited for in JS. */
+/** SQLite's own wait for another process's lock, which blocks the event loop; longer waits happen in JS. */
 const blockingTimeoutMs = 2;
-/** After this, the lock of the other process is an error: a transaction takes milliseconds. */
+/** A lock that another process holds for longer is an error: a transaction takes milliseconds. */
 const lockTimeoutMs = 10_000;
 const maxStatements = 200;
 
@@ -42,7 +42,7 @@ export const kyselyOf = (database: DatabaseSync): Kysely<Tables> =>
     },
   });
 
-/** Transactions are begun and committed in writer.ts. */
+/** writer.ts begins and commits transactions. */
 function createDriver(database: DatabaseSync): Driver {
   const connection = createConnection(database);
   const unsupported = async (): Promise<never> => Promise.reject(new Error('See store/sqlite/writer.ts.'));
@@ -82,10 +82,10 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
   };
 }
 
-/** Repeats while another process has the lock. */
+/** Retries while another process has the lock. */
 export async function withLockRetry<T>(attempt: () => T | Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
-  // Short pauses: the other process has the lock for milliseconds, and may want it again at once.
+  // Short pauses: the other process has the lock for milliseconds, and may soon need it again.
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 4)) {
     try {
       return await attempt();

@@ -1,4 +1,4 @@
-// The embedded database: one file, which the processes of one host share.
+// The embedded database: one file, shared by the processes of one host.
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -22,13 +22,13 @@ export async function openSqliteFile(file: string): Promise<Database> {
   }
 }
 
-/** For tests. A database in memory has one connection: reads take their turn with transactions. */
+/** For tests. An in-memory database has one connection: reads wait for transactions. */
 export function openSqliteMemory(now: () => number = Date.now): Database {
   const connection = openConnection(':memory:', { readOnly: false });
   return databaseOf(connection, connection, now);
 }
 
-/** The processes on one file are on one host, and have its clock. */
+/** All processes on one file are on one host, and share its clock. */
 function databaseOf(writing: DatabaseSync, reading: DatabaseSync, now: () => number = Date.now): Database {
   const { write, idle } = createWriter(writing, kyselyOf(writing));
   const reader = kyselyOf(reading);

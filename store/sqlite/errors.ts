@@ -3,7 +3,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 
 const busyCodes = new Set([5, 6]);
 
-/** What the operator of the host can do about a database that cannot be read or written. */
+/** Remedies for the operator of the host when a database cannot be read or written. */
 const hints: Record<number, string> = {
   5: 'Another process holds the database. Try again; if it stays so, end processes that have the file open.',
   6: 'Another process holds the database. Try again; if it stays so, end processes that have the file open.',
@@ -20,7 +20,7 @@ const primaryCode = (error: unknown): number | null =>
 
 export const isBusy = (error: unknown): boolean => busyCodes.has(primaryCode(error) ?? 0);
 
-/** UNAVAILABLE for a database that cannot be read or written; other errors stay as they are. */
+/** UNAVAILABLE for a database that cannot be read or written; other errors are unchanged. */
 export function sqliteError(error: unknown): unknown {
   const hint = hints[primaryCode(error) ?? 0];
   if (hint === undefined || !(error instanceof Error)) return error;

@@ -1,15 +1,15 @@
-// Transactions of one process, several in one commit: a commit waits for the disk, and holds the event loop meanwhile. Each
-// transaction is a savepoint: one that fails is undone alone. None is answered before the commit.
+// Transactions of one process, several per commit: a commit waits for the disk, and blocks the event loop meanwhile. Each
+// transaction is a savepoint, so a failed one is rolled back alone. None is answered before the commit.
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Db } from '../tables.ts';
 import { withLockRetry } from './connection.ts';
 
-/** No further transaction joins after this time, so that the event loop and the writers of other processes get their turn. */
+/** No further transaction joins after this time, so that the event loop and other processes' writers get their turn. */
 const maxBatchMs = 10;
 
 interface Waiting {
-  /** Runs the transaction; the answer resolves its caller. */
+  /** Runs the transaction; the returned function resolves its caller. */
   run: () => Promise<() => void>;
   reject: (error: unknown) => void;
 }
@@ -25,7 +25,7 @@ export function createWriter(database: DatabaseSync, db: Db): Writer {
   let running: Promise<void> | null = null;
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      // The transactions that other events of the same turn of the event loop ask for join this batch.
+      // Transactions from other events in the same turn of the event loop join this batch.
       await new Promise((resolve) => setImmediate(resolve));
       await runBatch(database, waiting);
     }
@@ -47,7 +47,7 @@ export function createWriter(database: DatabaseSync, db: Db): Writer {
   };
 }
 
-/** Never rejects: each caller gets its own answer or error. */
+/** Never rejects: each caller gets its own result or error. */
 async function runBatch(database: DatabaseSync, waiting: Waiting[]): Promise<void> {
   const batch: Waiting[] = [];
   try {
@@ -63,7 +63,7 @@ async function runBatch(database: DatabaseSync, waiting: Waiting[]): Promise<voi
     for (const answer of answers) answer();
   } catch (error) {
     if (database.isOpen && database.isTransaction) database.exec('rollback');
-    // Without the lock none has begun: all that wait are refused, since each has waited long enough.
+    // Without the lock none has begun: all waiting callers are refused, since each has waited long enough.
     for (const { reject } of batch.length === 0 ? waiting.splice(0) : batch) reject(error);
   }
 }
@@ -71,7 +71,7 @@ async function runBatch(database: DatabaseSync, waiting: Waiting[]): Promise<voi
 const nextOf = (waiting: Waiting[], startedAtMs: number): Waiting | undefined =>
   performance.now() - startedAtMs < maxBatchMs ? waiting.shift() : undefined;
 
-/** Null for one that failed. Rejects when the failure has undone the whole batch, as a full disk does. */
+/** Null for a failed transaction. Rejects when the failure has rolled back the whole batch, as a full disk does. */
 async function runOne(database: DatabaseSync, { run, reject }: Waiting): Promise<(() => void) | null> {
   database.exec('savepoint one');
   try {
