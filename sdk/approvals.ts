@@ -5,7 +5,7 @@ import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 
 export interface ApprovalsApi {
-  /** Jobs and clusters that wait for an approval, newest first; with `all` those that were decided too. At most 1,000. */
+  /** Jobs and clusters that wait for an approval, newest first; with `all` also the decided ones. At most 1,000. */
   list(options?: CallOptions & { all?: boolean }): Promise<Approval[]>;
   /**
    * Lets a job or cluster start; for admins. An admin approves their own only where the workspace allows it. Throws PermissionError,
@@ -18,7 +18,7 @@ export interface ApprovalsApi {
   approve(number: number, options?: CallOptions & { comment?: string }): Promise<Approval>;
   /** Ends it without a start; for admins. */
   reject(number: number, options?: CallOptions & { comment?: string }): Promise<Approval>;
-  /** Above which cost a job or cluster waits; both thresholds null: nothing needs an approval. */
+  /** The cost above which a job or cluster waits; both thresholds null: nothing needs an approval. */
   rule(options?: CallOptions): Promise<ApprovalRule>;
   /** Replaces the rule for later requests; for admins. */
   setRule(rule: PutApprovalRule, options?: CallOptions): Promise<ApprovalRule>;

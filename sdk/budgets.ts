@@ -5,17 +5,17 @@ import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 
 export interface BudgetsApi {
-  /** Each budget with what is used of it, in US dollars. */
+  /** Each budget with its usage, in US dollars. */
   list(options?: CallOptions): Promise<Budget[]>;
   /**
-   * Creates or replaces a budget; for admins. It acts at once. Throws PermissionError, ValidationError.
+   * Creates or replaces a budget; for admins. It takes effect at once. Throws PermissionError, ValidationError.
    *
    * ```ts
    * await client.budgets.set('ml-team', { dollars: 500, period: 'month', action: 'refuse', warnAtPercent: 80 });
    * ```
    */
   set(name: string, budget: PutBudget, options?: CallOptions): Promise<Budget>;
-  /** Returns the budget as it was. Throws NotFoundError, PermissionError. */
+  /** Returns the removed budget. Throws NotFoundError, PermissionError. */
   remove(name: string, options?: CallOptions): Promise<Budget>;
 }
 

@@ -5,7 +5,10 @@ import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 
 export interface CloudsApi {
-  /** The clouds, the accounts of the workspace there, and what their checks found last. Throws PermissionError without the scope admin. */
+  /**
+   * The clouds, the workspace's accounts there, and the latest findings of their checks. Throws PermissionError without the
+   * scope admin.
+   */
   list(options?: CallOptions): Promise<Cloud[]>;
   /**
    * Checks a cloud now: its credentials, whether it would launch (by dry run), whether instances reach the API.

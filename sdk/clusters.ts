@@ -35,7 +35,7 @@ export type Duration = number | string;
 
 export interface ClusterListOptions extends ListOptions, Filter {
   status?: Cluster['status'] | readonly Cluster['status'][];
-  /** `job`: those that run the tasks of a job; `dask`: the others. Both unless given. */
+  /** `job`: clusters of jobs; `dask`: the others. Default: both. */
   kind?: 'dask' | 'job';
 }
 
@@ -46,15 +46,15 @@ export interface ClustersApi {
    * Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;
-  /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */
+  /** The instances that `create` would launch, and their price per hour. Launches nothing. Throws ValidationError. */
   plan(input?: CreateCluster, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. A job's cluster has the job's number. */
   get(number: number, options?: CallOptions): Promise<Cluster>;
   /** The open cluster of that name, or null. A job's cluster has the job's name. */
   find(name: string, options?: CallOptions): Promise<Cluster | null>;
-  /** Newest first, those of jobs included. */
+  /** Newest first, including the clusters of jobs. */
   list(options?: ClusterListOptions): Paged<Cluster>;
-  /** Asks for this many workers; those too many are drained first. Throws ConflictError for a job's or an ending one. */
+  /** Requests this many workers; surplus ones are drained first. Throws ConflictError for a job's cluster or an ending one. */
   scale(number: number, workers: number, options?: CallOptions): Promise<void>;
   /** Scales the cluster with its load, within this range of workers; null turns adaptive scaling off. */
   adapt(
@@ -79,17 +79,23 @@ export interface ClustersApi {
    * without the scope `write` and for another user's private cluster.
    */
   jupyterLink(number: number, options?: CallOptions): Promise<DashboardLink>;
-  /** Output of the scheduler and the workers, with `agents` of the agents too; the lines of each instance are in order. */
+  /** Output of the scheduler and the workers, with `agents` also of the agents; the lines of each instance are in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
-  /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
+  /**
+   * Why the cluster runs or waits, is not larger, has its instance types, or has stopped. Throws PermissionError for another
+   * user's private cluster.
+   */
   why(number: number, options?: CallOptions): Promise<Why>;
-  /** Instance types, limits and software that were asked for, without secrets. */
+  /** The requested instance types, limits and software, without secrets. */
   configuration(number: number, options?: CallOptions): Promise<Configuration>;
-  /** What the cluster had cost, in US dollars, at equal distances of time since its first instance. Throws PermissionError for a private one. */
+  /**
+   * The cluster's cost over time, in US dollars, at equal intervals since its first instance. Throws PermissionError for
+   * another user's private cluster.
+   */
   costs(number: number, options?: CallOptions): Promise<CostOverTime>;
   /**
-   * What the cluster, open or ended, was at a past time (a Date, an RFC 3339 time, or how long ago: `20 minutes`): status, instances
-   * with their stages, workers, events, cost. Throws ValidationError for a time before its start or to come.
+   * The state of the cluster, open or ended, at a past time (a Date, an RFC 3339 time, or an age: `20 minutes`): status,
+   * instances with their stages, workers, events, cost. Throws ValidationError for a time before its start or in the future.
    */
   at(number: number, time: Date | string, options?: CallOptions): Promise<ClusterAt>;
   /** Events of the cluster, oldest first. The newest few dozen are kept. */
@@ -114,7 +120,7 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
     (number: number) =>
     (signal: AbortSignal | undefined): Promise<Cluster> =>
       get(number, { ...(signal && { signal }) });
-  /** Safe to repeat: each of these states a wanted result, not a change. */
+  /** Safe to repeat: each of these requests a desired state, not a change. */
   const send = async (number: number, verb: string, body: unknown, { signal }: CallOptions = {}): Promise<void> => {
     const response = await request({ method: 'POST', path: path(number, `/${verb}`), body, signal });
     await response.body?.cancel();

@@ -1,16 +1,16 @@
-// Where the API is and how to sign in: options first, then the environment, then config.yaml. Each of the two values is
-// resolved on its own, as in the command line and in the Python package.
+// The API's address and credentials: options first, then the environment, then config.yaml. Each of the two values is resolved
+// on its own, as in the command line and in the Python package.
 import { readDefaults } from '#defaults';
 
 import { ConfigurationError } from './errors.ts';
 
-/** Answers with the address of its caller, as text. */
+/** Returns its caller's address as text. */
 const defaultAddressUrl = 'https://checkip.amazonaws.com';
 
 export interface ConnectionOptions {
   /**
-   * Address of the API, e.g. `http://127.0.0.1:7280`; a path in front of `/v1` is kept. In Node, without it:
-   * `ROPEWALK_API_URL`, then `apiUrl` of `config.yaml` in `ROPEWALK_HOME` (`~/.ropewalk`). Required elsewhere.
+   * Address of the API, e.g. `http://127.0.0.1:7280`; a path before `/v1` is kept. In Node, without it: `ROPEWALK_API_URL`,
+   * then `apiUrl` of `config.yaml` in `ROPEWALK_HOME` (`~/.ropewalk`). Required elsewhere.
    */
   apiUrl?: string | undefined;
   /** `rw_{workspace}_{id}-{secret}`. In Node, without it: `ROPEWALK_TOKEN`, then `token` of `config.yaml`. */
@@ -24,9 +24,9 @@ export interface ConnectionOptions {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** All that a request needs. */
+/** The settings of a request. */
 export interface Connection {
-  /** Origin and path, without a slash at the end. */
+  /** Origin and path, without a trailing slash. */
   apiUrl: string;
   /** Null for the requests that obtain a token. */
   token: string | null;

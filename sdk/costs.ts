@@ -1,4 +1,4 @@
-// What was spent.
+// Costs of the workspace.
 import type { Costs, CostsQuery } from '../schema/costs.ts';
 import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
@@ -6,8 +6,8 @@ import { requestJson } from './request.ts';
 
 export interface CostsApi {
   /**
-   * What the workspace's instances have cost, in US dollars, by user unless `by` says otherwise, of the last 30 days unless
-   * `since` (an RFC 3339 time, or how long ago: `7 days`) says otherwise. Throws ValidationError for a wrong `since`.
+   * The cost of the workspace's instances in US dollars, by default by user and over the last 30 days. `since` is an RFC 3339
+   * time, or an age: `7 days`. Throws ValidationError for an invalid `since`.
    *
    * ```ts
    * const { items, total } = await client.costs.read({ by: 'day', since: '7 days' });

@@ -1,4 +1,4 @@
-// Creates a job or cluster although the API's answer can be lost: the request is then repeated under the same idempotency key.
+// Creates a job or cluster even if the API's answer is lost: the request is then repeated under the same idempotency key.
 import { ConflictError } from './errors.ts';
 
 /**

@@ -6,11 +6,11 @@ import { requestJson } from './request.ts';
 
 export interface EnvironmentsApi {
   /**
-   * Points the name to this software or container; safe to repeat. Clusters and jobs that have begun keep what they have.
-   * Throws ValidationError, and RateLimitError when the workspace has too many names.
+   * Points the name to this software or container; safe to repeat. Running clusters and jobs keep their content. Throws
+   * ValidationError, and RateLimitError when the workspace has too many names.
    */
   set(name: string, content: PutEnvironment, options?: CallOptions): Promise<NamedEnvironment>;
-  /** By name, a page at a time: pass `next` as `after`. */
+  /** By name, one page at a time: pass `next` as `after`. */
   list(query?: { after?: string; limit?: number }, options?: CallOptions): Promise<EnvironmentPage>;
   /** Throws NotFoundError. */
   get(name: string, options?: CallOptions): Promise<EnvironmentDetails>;

@@ -58,11 +58,11 @@ export class PermissionError extends RopewalkApiError {
 export class NotFoundError extends RopewalkApiError {
   override readonly name = 'NotFoundError';
 }
-/** 409, 410, 428: a name is taken, or the object's state does not allow the request, yet or any more. */
+/** 409, 410, 428: a name is taken, or the object's state does not allow the request yet or any longer. */
 export class ConflictError extends RopewalkApiError {
   override readonly name = 'ConflictError';
 }
-/** 400, 413, 422 and other 4xx: the request is invalid; `field` says where. */
+/** 400, 413, 422 and other 4xx: the request is invalid; `field` names the place. */
 export class ValidationError extends RopewalkApiError {
   override readonly name = 'ValidationError';
 }

@@ -1,5 +1,5 @@
-// Files of jobs: where their content goes and comes from, and what is in a named filestore. The bytes travel without this client:
-// to and from the URLs that it gets.
+// Files of jobs: upload and download places, and the content of a named filestore. The bytes do not pass through this client:
+// programs transfer them with the returned URLs.
 import type { FileDownload, FilePage, FileUpload, ListedFile, StoredFile } from '../schema/files.ts';
 import type { CallOptions, ListOptions } from './options.ts';
 import type { Paged } from './pages.ts';
@@ -11,13 +11,13 @@ export type { FileDownload, FileUpload, ListedFile, StoredFile } from '../schema
 
 export interface FilesApi {
   /**
-   * Where to send those of at most 500 files that are not stored yet: a signed PUT to the bucket with its headers, or, with `url`
-   * null, `PUT /v1/file-blobs/{sha256}` of the API.
+   * Upload places for those of at most 500 files that are not stored yet: a signed PUT to the bucket with its headers, or, with
+   * `url` null, `PUT /v1/file-blobs/{sha256}` of the API.
    */
   planUploads(files: readonly { sha256: string; bytes: number }[], options?: CallOptions): Promise<FileUpload[]>;
-  /** Where to read at most 500 files: a signed GET, or, with `url` null, `GET /v1/file-blobs/{sha256}` of the API. */
+  /** Download places of at most 500 files: a signed GET, or, with `url` null, `GET /v1/file-blobs/{sha256}` of the API. */
   planDownloads(sha256s: readonly string[], options?: CallOptions): Promise<FileDownload[]>;
-  /** Files of a named filestore, in the order in which they came. Throws NotFoundError. */
+  /** Files of a named filestore, in the order of their addition. Throws NotFoundError. */
   list(filestore: string, options?: ListOptions): Paged<ListedFile>;
   /** Adds at most 10,000 uploaded files to a named filestore, which is created by its first file. */
   add(filestore: string, files: readonly StoredFile[], options?: CallOptions): Promise<void>;

@@ -20,7 +20,7 @@ function parseScalar(value: string): string | null {
   const double = /^("(?:[^"\\]|\\.)*")(?:\s+#.*)?$/.exec(value);
   if (double !== null) return parseDouble(double[1] ?? '');
   const plain = value.replace(/(^|\s+)#.*$/, '');
-  // Empty is null in YAML; the others are indicators, or words that YAML reads as something else than a string.
+  // An empty value is null in YAML; the others are indicators, or words that YAML does not read as strings.
   return /^[-?:,[\]{}&*!|>'"%@`]|^(~|null|true|false|[-+]?[0-9][0-9_]*(\.[0-9]*)?(e[-+]?[0-9]+)?)?$|:\s/i.test(plain)
     ? null
     : plain;

@@ -14,7 +14,7 @@ export interface FollowOptions {
   onUnreachable?: (error: RopewalkApiError) => void;
 }
 
-/** The origin of lines, and their identity. */
+/** The source of lines, and their identity. */
 export interface Source<T> {
   path: string;
   /** For a connection that starts shortly before the newest time yielded so far. */

@@ -6,8 +6,8 @@ import { requestJson } from './request.ts';
 
 export interface InstanceTypesApi {
   /**
-   * Instance types, cheapest first, with approximate prices in US dollars per hour. Throws ValidationError for a provider that
-   * the control plane does not have.
+   * Instance types, cheapest first, with approximate prices in US dollars per hour. Throws ValidationError for an unknown
+   * provider.
    */
   list(query?: InstanceTypesQuery, options?: CallOptions): Promise<InstanceType[]>;
 }

@@ -39,7 +39,7 @@ export interface JobsApi {
    * API for `watchdogTimeout` ends itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
-  /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */
+  /** The instances that `create` would launch, and their price per hour. Launches nothing. Throws ValidationError. */
   plan(input: CreateJob, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
@@ -51,47 +51,53 @@ export interface JobsApi {
   tasks(number: number, options?: TaskListOptions): Paged<Task>;
   /** The states of all tasks in the order of their indices, as runs of equal states, and a histogram of their durations. */
   taskStates(number: number, options?: CallOptions): Promise<TaskStates>;
-  /** What the job had cost, in US dollars, at equal distances of time since its first instance. Throws PermissionError for a private one. */
+  /**
+   * The job's cost over time, in US dollars, at equal intervals since its first instance. Throws PermissionError for another
+   * user's private job.
+   */
   costs(number: number, options?: CallOptions): Promise<CostOverTime>;
   /**
-   * What the job, open or ended, was at a past time (a Date, an RFC 3339 time, or how long ago: `20 minutes`). A task counts by
-   * its last attempt. Throws ValidationError for a time before its submission or to come.
+   * The state of the job, open or ended, at a past time (a Date, an RFC 3339 time, or an age: `20 minutes`). A task counts by
+   * its last attempt. Throws ValidationError for a time before its submission or in the future.
    */
   at(number: number, time: Date | string, options?: CallOptions): Promise<JobAt>;
   /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
-  /** Why the job runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
+  /**
+   * Why the job runs or waits, is not larger, has its instance types, or has stopped. Throws PermissionError for another user's
+   * private job.
+   */
   why(number: number, options?: CallOptions): Promise<Why>;
-  /** Instance types, limits and software that were asked for, without secrets. */
+  /** The requested instance types, limits and software, without secrets. */
   configuration(number: number, options?: CallOptions): Promise<Configuration>;
-  /** Files that its tasks have left behind, where they are kept; the last attempt of each task. Throws NotFoundError. */
+  /** Output files of its tasks, where they are stored; only of each task's last attempt. Throws NotFoundError. */
   files(number: number, options?: ListOptions): Paged<ListedFile>;
   /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
   /**
-   * Runs the failed tasks of an ended job again, as a new job with the same ids; when the job ended with an error of its own, all that
-   * are not done; with `cancelled` also those that were cancelled. `memory` is a size, or a factor such as `2x`. Throws
+   * Runs the failed tasks of an ended job again, as a new job with the same ids; when the job ended with an error of its own,
+   * all unfinished tasks; with `cancelled` also the cancelled ones. `memory` is a size, or a factor such as `2x`. Throws
    * ConflictError when there is none, it has not ended, or another job that runs the same tasks is open (unless `again`).
    */
   retry(number: number, input?: RetryJob, options?: CreateOptions): Promise<CreatedJob>;
-  /** Cancels the job; `wait` resolves when it has ended. An ended job is returned as it is. Throws NotFoundError. */
+  /** Cancels the job; `wait` resolves when it has ended. Returns an ended job unchanged. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<Job>;
   /**
-   * Cancels some tasks, by their ids in array syntax (`3,7-9`); the job goes on. Running ones end within a third of the job's lease
-   * period. Throws ValidationError for ids that the job does not have, ConflictError once it has ended.
+   * Cancels some tasks, by their ids in array syntax (`3,7-9`); the job continues. Running ones end within a third of the job's
+   * lease period. Throws ValidationError for ids that the job does not have, ConflictError once it has ended.
    */
   cancelTasks(number: number, tasks: string, options?: CallOptions): Promise<Job>;
   /** Resolves when the job is `done`, `error` or `cancelled`; none of these throws. */
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
 
-/** A plan reads no more of a file than the header of a script, in its first 64 KiB. */
+/** A plan reads only a file's script header, in its first 64 KiB. */
 const withHeadsOfFiles = (job: CreateJob): CreateJob =>
   job.files === undefined
     ? job
     : { ...job, files: job.files.map((file) => ({ ...file, content: file.content.slice(0, headCharacters) })) };
 
-/** Of base64: two bytes more than 64 KiB, so that the server sees where a line was cut. */
+/** In base64 characters: two bytes more than 64 KiB, so that the server detects a cut line. */
 const headCharacters = 87_384;
 
 export function createJobsApi(request: SendRequest, resolveSources: ResolveSources): JobsApi {

@@ -1,11 +1,11 @@
-// Lists, which all page alike, and the search by name in them.
+// Lists with their common paging, and the search by name in them.
 import type { Filter, ListOptions, CallOptions } from './options.ts';
 import type { Page, Paged } from './pages.ts';
 import { createPaged } from './pages.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 
-/** Any list route: they all page alike. */
+/** Any list route, because all of them page alike. */
 export function listOf<T>(request: SendRequest, path: string, options: ListOptions & AnyFilter = {}): Paged<T> {
   const { limit, signal, after: first, status, since, until, search: q, ...rest } = options;
   const statuses = status === undefined || typeof status === 'string' ? status : status.join(',');

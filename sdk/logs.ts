@@ -22,15 +22,15 @@ export interface ClusterLogOptions extends FollowOptions {
   agents?: boolean;
 }
 
-/** What tasks print, unless the instances' messages are asked for too. */
+/** The tasks' output, with `instances` also the instances' messages. */
 export const readJobLogs = (request: SendRequest, path: string, options: LogOptions) =>
   selected(readLogs(request, path, options), ({ task }) => task !== null || options.instances === true);
 
-/** What the scheduler and the workers print, unless the agents' messages are asked for too. */
+/** The output of scheduler and workers, with `agents` also the agents' messages. */
 export const readClusterLogs = (request: SendRequest, path: string, options: ClusterLogOptions) =>
   selected(readLogs(request, path, options), ({ stream }) => stream !== 'agent' || options.agents === true);
 
-/** All lines are read: a followed stream continues after the last one. */
+/** Reads all lines, because a followed stream continues after the last one. */
 async function* selected(
   lines: AsyncGenerator<LogLine, void, undefined>,
   isWanted: (line: LogLine) => boolean,
@@ -54,7 +54,7 @@ function readLogs(
   return followLines<LogLine>(request, { path, query, keyOf: fileOf }, options);
 }
 
-/** Output of an agent and of its Dask process are two files. The lines of each are in order. */
+/** The output of an agent and of its Dask process are two files, each with its lines in order. */
 function fileOf({ instance, task, attempt, stream }: LogLine): string {
   return `${instance}/${task}/${attempt}/${stream === 'agent'}`;
 }

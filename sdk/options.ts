@@ -16,15 +16,15 @@ export interface ListOptions extends CallOptions {
   after?: string;
 }
 
-/** Which ones a list has; all given conditions hold. */
+/** Filters of lists; all given conditions must hold. */
 export interface Filter {
-  /** Exactly this name, ended ones included. */
+  /** The exact name, including ended ones. */
   name?: string;
   /** Only those that have not ended: at most one of them has a given name. */
   open?: boolean;
   /** Started by this user. */
   user?: string;
-  /** Started at this time or later; a text may say how long ago: `2h`, `3 days`. */
+  /** Started at this time or later; a text may be an age: `2h`, `3 days`. */
   since?: Date | string;
   /** Started at this time or earlier. */
   until?: Date | string;

@@ -1,5 +1,5 @@
-// Replaces `me` in the sources of ingress rules by this machine's public address. Only this side can find it: the API may be
-// reached through a proxy or a private network, the scheduler by its public address.
+// Replaces `me` in the sources of ingress rules by this machine's public address. Only the client can determine it: the API may
+// be reached through a proxy or a private network, the scheduler by its public address.
 import type { Connection } from './connection.ts';
 import { ConfigurationError } from './errors.ts';
 
@@ -14,7 +14,7 @@ interface Sources {
 /** The input with every `me` replaced. Throws ConfigurationError when the address cannot be found. */
 export type ResolveSources = <T extends Sources>(input: T, signal: AbortSignal | undefined) => Promise<T>;
 
-/** Asks once, and only when a request needs it. */
+/** Requests the address once, and only when a request needs it. */
 export function createResolveSources(connection: Pick<Connection, 'fetch' | 'addressUrl'>): ResolveSources {
   let asked: Promise<string> | null = null;
   const ownAddress = (signal: AbortSignal | undefined): Promise<string> => {

@@ -4,7 +4,10 @@ import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 
 export interface PackageFilesApi {
-  /** Of these SHA-256 values (lower-case hexadecimal), those whose files must be stored before a cluster or a job may name them. */
+  /**
+   * The hashes among these SHA-256 values (lower-case hexadecimal) whose files must be stored before a cluster or a job may
+   * name them.
+   */
   missing(sha256s: readonly string[], options?: CallOptions): Promise<string[]>;
   /** Stores a file of at most 16 MiB for some months; safe to repeat. Throws ValidationError when the bytes have another SHA-256. */
   store(sha256: string, bytes: Uint8Array, options?: CallOptions): Promise<void>;

@@ -35,7 +35,7 @@ export interface UsersApi {
   list(options?: CallOptions): Promise<User[]>;
   /** Adds a user, or changes the given properties; for admins. Throws PermissionError, ConflictError for the last admin. */
   set(name: string, change: PutUser, options?: CallOptions): Promise<User>;
-  /** Removes a user and revokes their tokens; their jobs and clusters continue. Returns the user as it was. */
+  /** Removes a user and revokes their tokens; their jobs and clusters continue. Returns the removed user. */
   remove(name: string, options?: CallOptions): Promise<User>;
 }
 
@@ -44,7 +44,7 @@ export interface WorkspacesApi {
   current(options?: CallOptions): Promise<WorkspaceInfo>;
   /** Changes the given limits; for admins. */
   setLimits(limits: PutLimits, options?: CallOptions): Promise<WorkspaceInfo>;
-  /** Replaces what clusters and jobs get that do not say otherwise; as an admin. */
+  /** Replaces the defaults of clusters and jobs; for admins. */
   setDefaults(defaults: PutDefaults, options?: CallOptions): Promise<WorkspaceInfo>;
   /** All workspaces of the deployment; for operators. */
   list(options?: CallOptions): Promise<WorkspaceList['items']>;

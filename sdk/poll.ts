@@ -1,5 +1,5 @@
-// Polls for a condition: often at first, then at most every two seconds. A condition that took long is noticed late by at most a
-// tenth of that time.
+// Polls for a condition: often at first, then at most every two seconds. A slow condition is noticed late by at most a tenth of
+// its duration.
 import type { RopewalkApiError } from './errors.ts';
 import { isOutage } from './errors.ts';
 import { sleep } from './sleep.ts';

@@ -9,7 +9,7 @@ export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
-  /** Bytes are sent as they are, all else as JSON. */
+  /** Bytes are sent unchanged, everything else as JSON. */
   body?: unknown;
   idempotencyKey?: string;
   /** Never repeated: a lost answer must not create a second token that no user knows of. */
@@ -27,7 +27,7 @@ export const maxTries = 5;
 const headersTimeoutMs = 30_000;
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
-/** A longer `Retry-After` is not waited for: the caller gets the error, with `retryAfterMs`. */
+/** A longer `Retry-After` is not awaited: the caller gets the error, with `retryAfterMs`. */
 const maxRetryAfterMs = 30_000;
 
 export function createRequest({ apiUrl: base, token, fetch: send }: Connection): SendRequest {

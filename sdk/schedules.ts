@@ -1,4 +1,4 @@
-// Jobs that run again and again.
+// Jobs that run on a schedule.
 import type { CreateSchedule, Schedule, ScheduleDetails, ScheduleList } from '../schema/schedules.ts';
 import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
@@ -8,14 +8,14 @@ export interface SchedulesApi {
   /** Each run submits `job` as you. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError. */
   create(input: CreateSchedule, options?: CallOptions): Promise<Schedule>;
   list(options?: CallOptions): Promise<Schedule[]>;
-  /** With its next and last runs. Throws NotFoundError. */
+  /** Includes its next and last runs. Throws NotFoundError. */
   get(name: string, options?: CallOptions): Promise<ScheduleDetails>;
   pause(name: string, options?: CallOptions): Promise<Schedule>;
-  /** After a pause, or after it has stopped by itself. */
+  /** Resumes it after a pause, or after it has stopped by itself. */
   resume(name: string, options?: CallOptions): Promise<Schedule>;
   /** Runs it now, paused or not. */
   trigger(name: string, options?: CallOptions): Promise<Schedule>;
-  /** Jobs that it has started go on. */
+  /** Jobs that it has started continue. */
   delete(name: string, options?: CallOptions): Promise<Schedule>;
 }
 

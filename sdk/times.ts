@@ -1,4 +1,4 @@
 // Times in requests.
 
-/** A text stays as it is: an RFC 3339 time, or how long ago. */
+/** A text is sent unchanged: an RFC 3339 time, or an age. */
 export const timeText = (time: Date | string): string => (typeof time === 'string' ? time : time.toISOString());

@@ -1,4 +1,4 @@
-// Notifications of a workspace, and the webhooks that get them.
+// Notifications of a workspace, and the webhooks that receive them.
 import type {
   CreatedWebhook,
   CreateWebhook,
@@ -15,8 +15,9 @@ import { requestJson } from './request.ts';
 
 export interface WebhooksApi {
   /**
-   * Sends notifications to a URL, signed by the Standard Webhooks specification, or to an e-mail address (`mailto:`). The `secret` of the answer is shown this once. For
-   * admins. Throws ValidationError for a URL that is not allowed, RateLimitError when the workspace has too many.
+   * Sends notifications to a URL, signed by the Standard Webhooks specification, or to an e-mail address (`mailto:`). The
+   * answer's `secret` is returned only once. For admins. Throws ValidationError for a URL that is not allowed, RateLimitError
+   * when the workspace has too many.
    */
   create(input: CreateWebhook, options?: CallOptions): Promise<CreatedWebhook>;
   list(options?: CallOptions): Promise<Webhook[]>;
@@ -24,9 +25,9 @@ export interface WebhooksApi {
   delete(id: string, options?: CallOptions): Promise<Webhook>;
   /** Sends it a `webhook.test`. Throws NotFoundError. */
   test(id: string, options?: CallOptions): Promise<{ delivery: number }>;
-  /** What webhooks got, newest first; of one of them, or of all. */
+  /** Deliveries to one webhook, or to all, newest first. */
   deliveries(options?: ListOptions & { webhook?: string }): Paged<Delivery>;
-  /** What happened in the workspace in the last 30 days, newest first. */
+  /** Notifications of the workspace in the last 30 days, newest first. */
   notifications(options?: ListOptions): Paged<Notification>;
 }
 

@@ -1,5 +1,5 @@
-// `npm run build:sdk`: makes dist/sdk, the package that is published. tsc compiles the sources; the types that the SDK takes
-// from schema/ become one declaration file without zod; package.json names the compiled files.
+// `npm run build:sdk`: builds dist/sdk, the published package. tsc compiles the sources; the SDK's types from schema/ become
+// one declaration file without zod; package.json names the compiled files.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const source = join(repository, 'sdk');
 const project = join(source, 'tsconfig.build.json');
 
-/** Makes the package in `outDir`: all of it, or the directory stays as it was. */
+/** Builds the package in `outDir` completely, or leaves the directory unchanged. */
 export async function buildSdk(outDir: string): Promise<void> {
   await mkdir(dirname(outDir), { recursive: true });
   const work = await mkdtemp(`${outDir}-`);
@@ -40,7 +40,10 @@ async function compile(compiled: string, made: string): Promise<void> {
   await writeFile(join(made, 'schema.d.ts'), printSchemaTypes(project, used));
 }
 
-/** tsc leaves `.ts` in the specifiers of declarations. Adds the names imported from schema/ to `used`, by module. */
+/**
+ * Replaces the `.ts` that tsc leaves in the specifiers of declarations. Adds the names imported from schema/ to `used`, by
+ * module.
+ */
 function withShippedImports(text: string, used: Map<string, Set<string>>): string {
   const fromSchema = /^(?:import|export) type \{([^}]*)\} from '\.\.\/schema\/([\w-]+)\.ts'/gm;
   for (const [, names = '', module = ''] of text.matchAll(fromSchema)) {

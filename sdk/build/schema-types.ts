@@ -50,7 +50,7 @@ function print(checker: Checker, named: readonly NamedType[], wanted: ReadonlySe
 const textOf = (checker: Checker, type: Type): string => checker.typeToString(type, undefined, noTruncation);
 const noTruncation = 1;
 
-/** Prints a type at an indentation. An inner type that has a name of its own is printed as that name. */
+/** Prints a type at an indentation. An inner type with its own name is printed as that name. */
 function createPrinter(
   checker: Checker,
   byText: ReadonlyMap<string, string>,
