@@ -1,23 +1,23 @@
-// How many bytes of request bodies one API process takes at a time: each is held whole until it has been understood and
-// stored. A request that finds no room waits in line, unread, and is refused when that takes too long. Each caller has a share
-// of the room, and all callers of a workspace have one together, so that a slow or greedy caller does not keep others out.
+// Limits the request bodies that one API process holds at a time: each is held whole until it is parsed and stored. A request without room waits,
+// unread, and is refused after a timeout. Each caller, and all callers of a workspace together, have a share, so a slow or greedy caller cannot block
+// others.
 import { RopewalkError } from '../domain/errors.ts';
 import type { QuotaCaller } from './quotas.ts';
 
 export interface BodyMemoryLimits {
-  /** Of all bodies together. */
+  /** Limit of all bodies together. */
   totalBytes: number;
-  /** Of the bodies of one workspace together. */
+  /** Limit of one workspace's bodies together. */
   workspaceBytes: number;
-  /** Of the bodies of one caller together. */
+  /** Limit of one caller's bodies together. */
   callerBytes: number;
-  /** Requests of one workspace that wait. */
+  /** Maximum number of waiting requests of one workspace. */
   maxWaiting: number;
   waitMs: number;
 }
 
 export interface BodyMemory {
-  /** Resolves, in order of arrival, with a function that gives the room back, once; throws TOO_BUSY after `waitMs`. */
+  /** Resolves, in order of arrival, with a function that releases the memory, once; throws TOO_BUSY after `waitMs`. */
   enter(who: QuotaCaller, bytes: number, signal?: AbortSignal): Promise<() => void>;
 }
 
@@ -30,7 +30,7 @@ export function createBodyMemory(limits: BodyMemoryLimits): BodyMemory {
     { key: `workspace/${workspace}`, maxBytes: workspaceBytes },
     { key: `caller/${id}`, maxBytes: callerBytes },
   ];
-  // Without any, a caller may have one, however large it is: what one body may have is limited elsewhere.
+  // A caller without any body may have one of any size, because other limits apply to single bodies.
   const hasItsShare = (who: QuotaCaller, bytes: number): boolean =>
     sharesOf(who).some(({ key, maxBytes }) => {
       const own = held.get(key) ?? 0;
@@ -58,7 +58,7 @@ export function createBodyMemory(limits: BodyMemoryLimits): BodyMemory {
   const admit = (): void => {
     for (const { who, bytes, enter } of line) {
       if (hasItsShare(who, bytes)) continue;
-      // A large one is not overtaken forever by small ones.
+      // Small bodies must not overtake a large one forever.
       if (isFull(bytes)) return;
       enter(take(who, bytes));
     }

@@ -1,12 +1,12 @@
 // Token buckets by key: each refills at a steady rate up to its burst.
 export interface Rate {
   perSecond: number;
-  /** How much may be taken at once after a quiet time. */
+  /** Maximum amount at once after a quiet time. */
   burst: number;
 }
 
 export interface Buckets {
-  /** Zero when that much was taken; else the milliseconds until it can be. A bucket holds, and refills, `times` the rate. */
+  /** Returns zero after taking the amount, else the milliseconds until it is available. `times` multiplies the bucket's size and rate. */
   take(key: string, amount: number, times?: number): number;
 }
 
@@ -15,7 +15,7 @@ export function createBuckets({ perSecond, burst }: Rate, now: () => number): Bu
   const leftIn = ({ left, atMs, times }: Bucket): number =>
     Math.min(burst * times, left + (Math.max(0, now() - atMs) / 1_000) * perSecond * times);
 
-  /** A full bucket says nothing. When all are in use, the oldest are forgotten. */
+  /** A full bucket needs no entry. When the limit is reached, the oldest entries are dropped. */
   const forgetFull = (): void => {
     for (const [key, bucket] of buckets) if (leftIn(bucket) >= burst * bucket.times) buckets.delete(key);
     for (const key of buckets.keys()) {

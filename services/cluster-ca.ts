@@ -1,5 +1,5 @@
-// The certificate authority of a cluster, opened for as long as one certificate takes. Its key is in the vault until the
-// cluster ends; nothing of it may reach an error or a log, so that no reader's own words about it are kept.
+// Opens the certificate authority of a cluster, for the time of one certificate. Its key is in the vault until the cluster ends; no part of it may
+// reach an error or a log, so errors of parsers are discarded.
 import { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -14,7 +14,7 @@ export async function sealCa(vault: Vault, caRef: string, ca: ClusterCa, ttlMs: 
   await vault.seal(caRef, Buffer.from(text), { ttlMs });
 }
 
-/** Throws CONFLICT when it is deleted: then the cluster has ended. */
+/** Throws CONFLICT when it was deleted because the cluster has ended. */
 export async function openCa(vault: Vault, cluster: number, caRef: string): Promise<ClusterCa> {
   const bytes = await vault.open(caRef);
   if (bytes === null) {
@@ -32,7 +32,7 @@ function parse(bytes: Uint8Array): z.output<typeof sealed> {
   try {
     return sealed.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
   } catch {
-    // The cause is dropped on purpose: it quotes what it could not read.
+    // The cause is dropped deliberately, because it quotes the unreadable text.
     throw new RopewalkError({ code: 'INTERNAL', message: 'A sealed certificate authority cannot be read.' });
   }
 }

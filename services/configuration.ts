@@ -1,4 +1,4 @@
-// What a cluster or job was asked to be: its specification, and of an open one also the software of its sealed bundle, without secrets.
+// The requested settings of a cluster or job: its specification, and while it is open the software in its sealed bundle, without secrets.
 import { dollarsOf } from '../domain/cost/interval.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { withoutUrlSecrets } from '../domain/software/url-text.ts';
@@ -63,11 +63,11 @@ async function ofJob(context: Context, number: number): Promise<Configuration> {
   };
 }
 
-/** Inputs and files of a job may be megabytes, and are not looked at. */
+/** Skips a job's inputs and files, which may be megabytes. */
 const jobSoftware = bundle.pick({ runtime: true, env: true, hostSetupScript: true, taskTimeoutMs: true });
 const clusterSoftware = daskBundle.pick({ runtime: true, env: true, hostSetupScript: true, jupyterToken: true });
 
-/** Null when it was deleted with the end. */
+/** Null when it was deleted at the end. */
 async function open<T>(
   { deps, actor }: Context,
   { bundleRef }: { bundleRef: string },
@@ -75,12 +75,12 @@ async function open<T>(
 ): Promise<T | null> {
   const bytes = await deps.vault.open(bundleRef);
   if (bytes === null) return null;
-  // As much work as with the tasks of a large job.
+  // Takes as much work as the tasks of a large job.
   const work = Math.ceil(bytes.length / bytesPerTask);
   return deps.turns.take(callerOf(actor).id, work, async () => parse(JSON.parse(Buffer.from(bytes).toString('utf8'))));
 }
 
-/** Of an input. */
+/** Size of an input. */
 const bytesPerTask = 100;
 
 function common(number: number, { settings }: ClusterSpec | JobSpec): Omit<Configuration, 'limits' | 'software'> {

@@ -1,4 +1,4 @@
-// What every service gets: its dependencies, the caller, and the request's id.
+// The context of every service call: dependencies, caller, and the request's id.
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
 import type { SealedTexts } from '../platform/sealed-text.ts';
@@ -47,18 +47,18 @@ export interface Deps extends CompletePorts {
   sealedTexts: SealedTexts;
 }
 
-/** A person or program with an API token. */
+/** A user or program with an API token. */
 export interface Actor {
   workspace: string;
   user: string;
-  /** Never reused: a name that was removed and added again is another user. */
+  /** Never reused: a name that was removed and added again gets a new id. */
   userId: string;
   tokenId: string;
   role: Role;
-  /** Those of the token, as far as the user's role has them now. */
+  /** The token's scopes, limited to those of the user's current role. */
   scopes: readonly Scope[];
   expiresAtMs: number | null;
-  /** When the token was checked, by the monotonic clock. */
+  /** When the token was verified, by the monotonic clock. */
   checkedAtMs: number;
 }
 
@@ -68,6 +68,6 @@ export interface Context<A = Actor> {
   requestId: string;
 }
 
-/** An instance that may talk, and a launch whose instances may register. */
+/** `InstanceContext`: a registered instance. `LaunchContext`: a launch whose instances may register. */
 export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
 export type LaunchContext = Context<LaunchClaims>;

@@ -1,10 +1,10 @@
-// Objects of ours are written whole and never changed, but disks and people damage them. One damaged object must not fail a page,
-// a list or a start: it is reported and skipped.
+// Our objects are written whole and never changed, but disks and people damage them. One damaged object must not fail a page, a list or a start: it
+// is reported and skipped.
 import type { Logger } from 'pino';
 
 export type DamageReport = (key: string, error: unknown) => void;
 
-/** Names each key once: what is read often would fill the log. */
+/** Reports each key once, because repeated reads would fill the log. */
 export function reportOnce(logger: Pick<Logger, 'error'>): DamageReport {
   const reported = new Set<string>();
   return (key, error) => {
@@ -17,7 +17,7 @@ export function reportOnce(logger: Pick<Logger, 'error'>): DamageReport {
 
 const maxReported = 1_000;
 
-/** Null for what is damaged. */
+/** Null for a damaged object. */
 export function parseObject<T>(
   key: string,
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
-// What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
-// commands, counts budgets, deletes unused environments, runs the checks of the clouds once an hour, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
-// have new orders. It sends what is due to webhooks. Doing any of it twice is harmless.
+// The background work of every API replica, about once a second: starts admitted workflows, delivers stored commands, counts budgets, deletes unused
+// environments, runs the clouds' checks once an hour, advances the mark of the numbers, stores which agents it has heard, finds silent agents, reads
+// which clusters have new orders, and sends due webhook deliveries. All of it is idempotent.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { countEveryMs } from '../domain/budget/budget.ts';
@@ -42,7 +42,7 @@ export async function runDeferredWork(deps: Deps): Promise<void> {
       return mark;
     });
   };
-  // Apart: what waits for Temporal must not look like time in which no agent was heard.
+  // In separate loops: waiting for Temporal must not count as time in which no agent was heard.
   await Promise.all([
     repeat(deps, startAndDeliver),
     repeat(deps, () => watchAgents(deps)),
@@ -51,7 +51,7 @@ export async function runDeferredWork(deps: Deps): Promise<void> {
     repeat(deps, () => countBudgets(deps), countEveryMs),
     repeat(deps, () => runSchedules(deps)),
     repeat(deps, () => removeUnusedArchives(deps), removeUnusedEveryMs),
-    // Not at once: a restart must not ask each cloud again.
+    // Not at once, because a restart must not query each cloud again.
     pause(deps, cloudsEveryMs).then(() => repeat(deps, () => checkDueClouds(deps), cloudsEveryMs)),
   ]);
   await deps.webhooks.settled();
@@ -76,9 +76,9 @@ async function watchAgents(deps: Working): Promise<void> {
     .catch((error: unknown) => deps.logger.warn({ err: error }, 'new orders could not be read now'));
 }
 
-/** Starts first: a command may be for a workflow that is started now. Never rejects. */
+/** Starts first, because a command may be for a workflow that is started now. Never rejects. */
 export async function workOnce(deps: Working): Promise<void> {
-  // So that an outage is known before a request meets it, and its end when no request comes.
+  // Detects an outage before a request meets it, and its end without a request.
   await deps.workflows.isReachable();
   await deps.starter.round();
   await deliverCommands(deps).catch((error: unknown) =>
@@ -87,5 +87,5 @@ export async function workOnce(deps: Working): Promise<void> {
 }
 
 const everyMs = 1_000;
-/** How often it is looked which checks are due. */
+/** How often due checks are searched. */
 const cloudsEveryMs = 300_000;

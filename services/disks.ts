@@ -1,9 +1,9 @@
-// Disks of instances as callers ask for them.
+// Disk options in requests.
 import { RopewalkError } from '../domain/errors.ts';
 import { parseBytes } from '../domain/units.ts';
 
 const gib = 2 ** 30;
-/** Of EBS gp3 (AWS, EBS user guide). */
+/** Limits of EBS gp3 (AWS, EBS user guide). */
 const minThroughput = 125;
 const maxThroughput = 2_000;
 
@@ -11,7 +11,7 @@ const maxThroughput = 2_000;
 export function diskGibOf(size: string | number | undefined, field: string, defaultGib: number): number {
   if (size === undefined) return defaultGib;
   const text = String(size).trim();
-  // As Coiled has it, a number alone is in GiB.
+  // A number alone is in GiB, as in Coiled.
   const wanted = /^\d+$/.test(text) ? Number(text) : Math.ceil(parseBytes(text, field) / gib);
   if (wanted >= 8 && wanted <= 16_384) return wanted;
   throw new RopewalkError({

@@ -1,7 +1,7 @@
-// Environment variables that people give to what they run. Values stay out of every error: they may be secrets.
+// Checks users' environment variables. Errors never contain values, because they may be secrets.
 import { RopewalkError } from '../domain/errors.ts';
 
-/** A NUL cannot be passed to a process, and our own names must keep their meaning. */
+/** A NUL cannot be passed to a process, and Ropewalk's own variables must keep their meaning. */
 export function checkEnvironment(environment: {
   env: Readonly<Record<string, string>>;
   secretEnv: Readonly<Record<string, string>>;

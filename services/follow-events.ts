@@ -1,4 +1,4 @@
-// The events of a job or cluster in order, from a view that is read once a second, until the job or cluster has ended.
+// The events of a job or cluster in order, from a view that is read once a second, until it has ended.
 import type { Deps } from './context.ts';
 import { readAgain, type ViewSource } from './live/follow.ts';
 import { time } from './to-wire.ts';
@@ -7,7 +7,7 @@ export interface EventsInput {
   number: number;
   follow: boolean;
   since?: string | undefined;
-  /** Aborts when the reader has left. */
+  /** Aborts when the reader has disconnected. */
   signal: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ interface Event {
 
 export interface EventSource<V, E extends Event> extends ViewSource<V> {
   eventsOf: (view: V) => readonly E[];
-  /** Those of `now` that `before`, the events of the read before, did not have. */
+  /** The events of `now` that are not in `before`, the events of the previous read. */
   added: (before: readonly E[], now: readonly E[]) => readonly E[];
 }
 

@@ -1,4 +1,4 @@
-// What can be launched here, cheapest first.
+// The available instance types, cheapest first.
 import { cheapestFirst, typesOf } from '../domain/offers/choose.ts';
 import type { ChosenType } from '../domain/offers/choose.ts';
 import type { Market } from '../domain/offers/offer.ts';
@@ -8,7 +8,7 @@ import { requireScope } from './auth/scopes.ts';
 import type { Context } from './context.ts';
 import { providerOf } from './providers.ts';
 
-/** @throws RopewalkError VALIDATION for a provider that this control plane does not have. */
+/** @throws RopewalkError VALIDATION for a provider that is not enabled. */
 export async function listInstanceTypes(
   { deps, actor }: Context,
   query: InstanceTypesQuery,

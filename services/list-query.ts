@@ -1,4 +1,4 @@
-// What a list asks of the database. The cursor is a number: the next page holds smaller ones, however deep it is.
+// The database query of a list. The cursor is a number: the next page contains smaller numbers, so deep pages cost no more.
 import { RopewalkError } from '../domain/errors.ts';
 import { parseDurationMs } from '../domain/units.ts';
 import type { ListQuery } from '../schema/common.ts';
@@ -28,8 +28,8 @@ export function toRecordQuery({ deps, actor }: Context, query: ListQuery): Recor
 }
 
 /**
- * A search finds by a private command its creator only. The database knows users by name here, and a name may have been another
- * user's before: what is hidden is found by its name alone.
+ * A search matches a private command only for its creator. The database compares user names here, and a name may have belonged to another user
+ * before, so a hidden row matches only by its own name.
  */
 export const findable = <V>({ actor }: Context, items: StoredRecord<V>[], { q }: ListQuery): StoredRecord<V>[] =>
   q === undefined
@@ -51,7 +51,7 @@ export function parseCursor(after: string | undefined): number | null {
   });
 }
 
-/** A time, or how long ago. Throws VALIDATION naming `field`. */
+/** A time, or an age. Throws VALIDATION naming `field`. */
 export function timeOf(text: string | undefined, field: string, nowMs: number): number | null {
   if (text === undefined) return null;
   if (!dateSyntax.test(text)) return nowMs - parseDurationMs(text, field);

@@ -1,14 +1,14 @@
-// The views of open workflows, by query: at most one query in flight for each workflow.
+// The views of open workflows by query, with at most one query in flight per workflow.
 import { createReadCache, type ReadSource } from './read-cache.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** `missing`: Temporal knows no such workflow. `failed`: it ended without a result. */
+/** `missing`: Temporal has no such workflow. `failed`: it ended without a result. */
 export type Live<V> = { kind: 'view'; view: V } | { kind: 'missing' } | { kind: 'failed'; text: string };
 
 export interface LiveViews<V> {
   /** Throws UNAVAILABLE while Temporal or its workers do not answer. */
   get(number: number, maxAgeMs: number): Promise<Live<V>>;
-  /** The last view, however old. */
+  /** The last view, of any age. */
   peek(number: number): V | null;
   expire(number: number): void;
 }

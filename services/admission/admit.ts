@@ -1,5 +1,5 @@
-// The admission of a new job or cluster: one transaction, after what it refers to was written. What a refused or repeated
-// request has written is deleted. When the outcome of the transaction is unknown, it stays: the row may exist.
+// Admits a new job or cluster: one transaction, after its objects were written. The objects of a refused or repeated request are deleted. When the
+// outcome of the transaction is unknown, they stay, because the row may exist.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
@@ -11,20 +11,20 @@ import { hashBody } from '../jobs/canonical.ts';
 import { numberInUse } from './start.ts';
 
 export interface Admission extends Omit<AdmitItem, 'workspace' | 'user' | 'idempotencyKey' | 'bodyHash'> {
-  /** As it was sent. */
+  /** The header as sent. */
   idempotencyKey: string | undefined;
   body: unknown;
   withdraw: () => Promise<unknown>;
 }
 
 export interface Accepted extends Pick<Admitted, 'number' | 'name' | 'existing'> {
-  /** Temporal does not take it now: it starts later. */
+  /** Temporal is unavailable: it starts later. */
   acceptedForLater: boolean;
   /** Why it waits for an approval. */
   needsApproval?: string;
 }
 
-/** Before anything is written: an outage of the database leaves nothing behind. Throws UNAVAILABLE. */
+/** Checked before anything is written, so an outage of the database leaves nothing behind. Throws UNAVAILABLE. */
 export const requireDatabase = ({ deps }: Context): Promise<void> => deps.store.ping();
 
 export async function admit(context: Context, admission: Admission): Promise<Accepted> {
@@ -47,14 +47,14 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
     throw new RopewalkError(answer.error, { retryAfterMs: 1_000 });
   }
   const { number, name, existing, named, admissionId, needsApproval } = answer.ok;
-  // An open one that is ending would be gone before it was used: this request gets one of its own.
+  // An ending job or cluster would end before its use, so this request gets a new one.
   if (named && item.instead === undefined && (await isEnding(context, item.kind, number))) {
     return admit(context, { ...admission, instead: number });
   }
   if (admissionId !== item.admissionId) await withdraw();
   if (existing) return { number, name, existing, acceptedForLater: false };
   if (needsApproval !== undefined) return { number, name, existing, acceptedForLater: false, needsApproval };
-  // It starts when others have ended; the queue moves every second.
+  // It starts when the awaited jobs have ended; the queue moves every second.
   if (item.queue !== undefined && item.queue.after.length > 0)
     return { number, name, existing, acceptedForLater: false };
   const begun = await deps.starter.begin(number);
@@ -66,7 +66,7 @@ export const approvalWarning = (why: string): string => `It starts when an admin
 
 export const laterWarning = 'Accepted; it starts when Temporal is available again.';
 
-/** What was written before a write that failed is deleted at once; what cannot be deleted now is deleted once it has expired. */
+/** After a failed write, deletes the objects written so far; those that cannot be deleted now are deleted after their expiry. */
 export async function orWithdrawn(write: Promise<void>, withdraw: Admission['withdraw']): Promise<void> {
   await write.catch(async (error: unknown) => {
     await withdraw().catch(() => undefined);
@@ -74,12 +74,12 @@ export async function orWithdrawn(write: Promise<void>, withdraw: Admission['wit
   });
 }
 
-/** Storing may take long: a token that was revoked meanwhile makes nothing. */
+/** Storing may take long, and the token may have been revoked meanwhile. */
 async function requireStill({ deps, actor }: Context): Promise<void> {
   requireScope(await verifyAgain(deps, actor), 'write');
 }
 
-/** Asked of the workflow itself. While it does not answer, it is taken for one that goes on. */
+/** Asks the workflow itself; while it does not answer, it counts as not ending. */
 async function isEnding({ deps, actor }: Context, kind: RecordKind, number: number): Promise<boolean> {
   deps.views.expire(number);
   try {

@@ -1,5 +1,4 @@
-// One attempt to start the workflow of an admitted row. Starting twice is starting once: the workflow's id is fixed, and its
-// memo names the admission.
+// One attempt to start the workflow of an admitted row. A second start changes nothing: the workflow's id is fixed, and its memo names the admission.
 import { startOf } from '../../contracts/start.ts';
 import { bundleKey, caKey } from '../../platform/archive-keys.ts';
 import { keepForRetry } from '../../platform/vault/keep-for-retry.ts';
@@ -9,7 +8,7 @@ import { isUnavailable } from '../unavailable.ts';
 
 export type StartResult = 'started' | 'refused' | 'unavailable' | 'failed';
 
-/** What a row says whose number belongs to the workflow of another admission. */
+/** The reason in a row whose number belongs to the workflow of another admission. */
 export const numberInUse = {
   code: 'NUMBER_IN_USE',
   text: 'Temporal has a workflow of this number from another admission: the database was probably restored from an older backup. An operator runs `ropewalk reconcile`; then submit it again.',
@@ -47,8 +46,8 @@ async function refuse({ store, vault, now }: Starting, row: Startable): Promise<
 }
 
 /**
- * Of a row that ends without a start: nothing will open what was sealed for it. What cannot be deleted now expires. The
- * specification stays: the row is shown with it.
+ * Deletes the sealed data of a row that ends without a start. Objects that cannot be deleted now expire. The specification stays, because the row's
+ * view needs it.
  */
 export async function deleteSealed(
   vault: Pick<CompletePorts['vault'], 'delete'>,
@@ -60,7 +59,7 @@ export async function deleteSealed(
   ]);
 }
 
-/** Of a job that could not start because another one failed: `batch retry` runs it once that one is repaired. */
+/** For a job that could not start because another one failed: `batch retry` runs it once the other job is repaired. */
 export async function keepSealed(
   vault: CompletePorts['vault'],
   { workspace, admissionId }: Pick<Startable, 'workspace' | 'admissionId'>,

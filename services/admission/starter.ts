@@ -1,7 +1,7 @@
-// Starts the workflows of admitted rows, in every replica of the API: rows of this process as soon as they are committed, and
-// rows that another process left, within a second. A row is claimed first, so that replicas rarely start the same one; if
-// they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed. Rows of a host wait until it
-// has room: a thousand jobs that start together on one machine would only slow each other down.
+// Starts the workflows of admitted rows, in every replica of the API: rows of this process as soon as they are committed, and rows that another
+// process left, within a second. A row is claimed first, so replicas rarely start the same one; if they do, it is started once (see start.ts). While
+// Temporal is unavailable rows wait, and none is claimed. Rows for a host wait until it has room, because a thousand jobs that start together on one
+// machine would slow each other down.
 import type { Startable } from '../../store/admission-port.ts';
 import type { CompletePorts } from '../ports.ts';
 import { deleteSealed, keepSealed, startAdmitted, type StartResult } from './start.ts';
@@ -11,11 +11,11 @@ export type Begun = 'started' | 'refused' | 'later' | 'unknown';
 
 export interface Starter {
   /**
-   * What became of a row that was just committed, as far as a short moment shows: `later` when Temporal does not take it
-   * now, `unknown` when it waits behind others or another replica has claimed it, which is answered as soon as it is known.
+   * The result for a just-committed row after a short wait: `later` when Temporal is unavailable; `unknown` when it waits behind others, or as soon
+   * as it is known that another replica has claimed it.
    */
   begin(number: number): Promise<Begun>;
-  /** Starts what is admitted. Resolves when the starts that are under way have ended. Never rejects. */
+  /** Starts admitted rows. Resolves when the starts under way have ended. Never rejects. */
   round(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function createStarter(
     queue.push(...(await store.admissions.claim(claim)));
   };
 
-  /** What is sealed for what will never start is deleted or kept for a retry; should that fail, it expires. */
+  /** Sealed data of rows that will never start is deleted or kept for a retry; if that fails, it expires. */
   const moveQueue = async (): Promise<void> => {
     const { ended } = await store.admissions.admitWaiting(now());
     await Promise.all(
@@ -79,11 +79,11 @@ export function createStarter(
           await claimSome();
           const row = isUnavailable ? undefined : queue.shift();
           if (row === undefined) {
-            // These rows were there before the claim, and could not be claimed: they wait for room, or another replica has them.
+            // These rows existed before the claim but could not be claimed: they wait for room, or another replica has them.
             for (const number of asked) if (!isUnavailable && !active.has(number)) waiting.get(number)?.(null);
             break;
           }
-          // A claim that has ended may come back while its start goes on.
+          // An expired claim may be returned while its start is still under way.
           if (!active.has(row.number)) active.set(row.number, startOne(row));
         }
       }
@@ -95,7 +95,7 @@ export function createStarter(
     isWanted = true;
     filling ??= fillOnce().finally(() => {
       filling = null;
-      // Wanted again between the end of the loop and now.
+      // A round was requested between the end of the loop and now.
       if (isWanted) void fill();
     });
     return filling;
@@ -115,7 +115,7 @@ export function createStarter(
       if (result === 'started' || result === 'refused') return result;
       if (result !== null) return 'later';
       if (!active.has(number) || startedCount > before) return 'unknown';
-      // Temporal has had this one for all that time, and has taken no other either: it is slow, or cannot be reached.
+      // Temporal has not completed this start or any other in that time: it is slow or unavailable.
       return (await workflows.isReachable()) ? 'unknown' : 'later';
     },
   };
@@ -132,9 +132,9 @@ export function createStarter(
   }
 }
 
-/** A start takes Temporal some 15 ms, and a server on one machine takes about 100 a second. */
+/** Temporal needs some 15 ms for a start, and a server on one machine starts about 100 a second. */
 const startsAtOnce = 16;
-/** Longer than the deadline of a start: when a claim ends, its process has crashed or found Temporal unavailable. */
+/** Longer than the deadline of a start: when a claim expires, its process has crashed or found Temporal unavailable. */
 const claimMs = 10_000;
-/** How long the answer to a create may wait for the start. */
+/** How long the response to a create waits for the start. */
 const shortMomentMs = 500;

@@ -1,11 +1,11 @@
-// Workflows that this process has started and that have not written a view to the database. While there are many, the Temporal workers
-// are behind: more starts would only make the others later, and the instances that those have launched wait for their registration.
+// Workflows that this process has started and that have not written a view to the database. Many of them show that the Temporal workers are behind:
+// further starts would only delay the others, whose launched instances wait for their registration.
 import type { Store } from '../../store/store.ts';
 import type { RecordKind } from '../../store/admission-port.ts';
 
 export interface UnseenStarts {
   add(kind: RecordKind, number: number): void;
-  /** How many more may be started now. */
+  /** Returns how many more may be started now. */
   room(): Promise<number>;
 }
 
@@ -35,5 +35,5 @@ export function createUnseenStarts(
 
 /** A job writes its first view after some eight workflow tasks. */
 const maxUnseen = 100;
-/** A workflow that is stuck does not hold up others. */
+/** A stuck workflow does not hold up others. */
 const unseenForMs = 60_000;

@@ -1,11 +1,11 @@
-// What an instance runs: a job's command, environment and files, or what a cluster's Dask processes are started with.
-// Opened for an instance of that job or cluster alone.
+// The bundle of an instance: a job's command, environment and files, or the settings of a cluster's Dask processes. Opened only for an instance of
+// that job or cluster.
 import { RopewalkError } from '../../domain/errors.ts';
 import { sealedForDays } from '../../domain/cluster/limits.ts';
 import type { InstanceContext } from '../context.ts';
 import { requireLive } from './live-instance.ts';
 
-/** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve no purpose. */
+/** Returns the bundle as JSON text, as sealed; parsing 16 MiB for each of a thousand agents would serve no purpose. */
 export async function readBundle(context: InstanceContext): Promise<Uint8Array> {
   const { deps, actor } = context;
   const { workspace, cluster, job } = actor;
@@ -14,7 +14,7 @@ export async function readBundle(context: InstanceContext): Promise<Uint8Array> 
   const bytes = spec === null || instance === null ? null : await deps.vault.open(spec.bundleRef);
   if (bytes !== null) return bytes;
   const what = job === null ? 'cluster' : 'job';
-  // What is open and that old has outlived its bundle; what is not may have ended a moment ago.
+  // An open cluster of that age has outlived its bundle; without a specification, it may have just ended.
   if (spec !== null && Date.parse(spec.createdAt) + sealedForDays * 86_400_000 <= deps.now()) throw outlived(what);
   throw new RopewalkError({
     code: 'NOT_FOUND',

@@ -1,5 +1,5 @@
-// A certificate for the key that an instance has made: no private key crosses the wire. Its role and its address are what
-// the cluster knows of the instance; what the request asks to be called is ignored.
+// Signs a certificate for an instance's key, so no private key is sent. Role and addresses come from the cluster's record of the instance; names in
+// the request are ignored.
 import { RopewalkError } from '../../domain/errors.ts';
 import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { issueLeaf } from '../../platform/pki/cluster-ca.ts';
@@ -20,7 +20,7 @@ export async function issueCertificate(
     role: instance.role === 'head' ? 'scheduler' : 'worker',
     subject: instance.id,
     addresses: [instance.address, instance.publicAddress, instance.hostname].filter((each) => each !== null),
-    // As long as the authority: an instance does not ask again, and the name of an instance that left grants nothing.
+    // Valid as long as the authority: an instance does not ask again, and the name of an instance that left grants nothing.
     validDays: sealedForDays,
     now: new Date(deps.now()),
     csrPem: csr,

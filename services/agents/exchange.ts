@@ -1,5 +1,5 @@
-// What an agent trades with its job: results for leases. With new leases comes what a task's environment needs to know of
-// its cluster. Losing an answer is harmless: the agent repeats its claim and gets the same leases.
+// An agent's exchange with its job: results for leases. New leases are returned with the cluster's data for a task's environment. A lost answer does
+// no harm: the agent repeats its claim and gets the same leases.
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -34,7 +34,7 @@ export async function exchangeWork(
     answer.grants.length === 0
       ? unknownCluster
       : await readClusterContext(context, { job: actor.job, seen: addressesSeen, gangSize });
-  // What the agent brought is acknowledged also when its cluster has given it up: its next report is refused.
+  // The agent's results are acknowledged even when its cluster has given it up; its next report is refused.
   return { ...answer, ...clusterContext, token: await renewIfDue(context).catch(() => null) };
 }
 
@@ -61,7 +61,7 @@ async function readClusterContext(
     readCluster(clusterMaxAgeMs),
     deps.views.jobOfAgent(actor.workspace, job),
   ]);
-  // All of them have asked for work by now: a view in which one is missing is older than that.
+  // All instances have made a claim by now, so a view without one of them is outdated.
   const cluster = readyOf(known).length < gangSize ? await readCluster(0) : known;
   const addresses = addressesOf(cluster);
   const taskCount = tasks.total;
@@ -73,7 +73,7 @@ type Addresses = Omit<ClusterContext, 'taskCount'> & { addresses: string };
 const readyOf = ({ instances }: ClusterView) =>
   instances.filter(({ state, address }) => state === 'ready' && address !== null);
 
-/** A thousand agents ask about the same view of the same thousand instances. */
+/** A thousand agents need the same view of the same thousand instances. */
 const addresses = new WeakMap<ClusterView, Addresses>();
 
 function addressesOf(view: ClusterView): Addresses {
@@ -90,7 +90,7 @@ function addressesOf(view: ClusterView): Addresses {
   return found;
 }
 
-/** An agent that has them names them by this, and a thousand times 15 kB need not be written. */
+/** An agent with these addresses sends their tag, which saves writing 15 kB a thousand times. */
 function withMark(found: Omit<Addresses, 'addresses'>): Addresses {
   const hash = createHash('sha256').update(JSON.stringify(found)).digest('base64url');
   return { ...found, addresses: hash.slice(0, markLength) };
@@ -98,17 +98,17 @@ function withMark(found: Omit<Addresses, 'addresses'>): Addresses {
 
 const markLength = 22;
 
-/** How long the group commit may wait for company follows from how long tasks take, and from what the agent has in hand. */
+/** The waiting time of the group commit follows from the duration of tasks and from the agent's remaining leases. */
 function windowFor({ results, held = [], returned = [] }: ExchangeRequest): SubmitOptions {
   if (results.length === 0) return {};
   const totalMs = results.reduce((sum, { startedAtMs, endedAtMs }) => sum + Math.max(0, endedAtMs - startedAtMs), 0);
   const taskMs = totalMs / results.length;
-  // Others wait for what is handed back.
+  // Other agents wait for returned leases.
   const inHandMs = returned.length > 0 ? 0 : held.length * taskMs;
   return { taskMs, patienceMs: Math.min(maxPatienceMs, inHandMs / 2) };
 }
 
-/** An agent with work for as long does not notice that its exchange waits for others. */
+/** An agent with this much remaining work does not notice that its exchange waits for others. */
 const maxPatienceMs = 150;
 
 const overAnswer = (job: number): ExchangeAnswer => ({

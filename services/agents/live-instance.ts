@@ -1,19 +1,19 @@
-// Whether an instance is still part of its cluster. Its token says that it was, and outlives it by up to two hours. What an
-// instance reports or exchanges is judged by its workflow; what it reads, and every large body that it sends, is judged here.
+// Whether an instance is still part of its cluster. Its token proves only that it was, and outlives it by up to two hours. Its workflow judges an
+// instance's reports and exchanges; its reads and large bodies are judged here.
 import type { ClusterView, InstanceView } from '../../contracts/cluster.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { InstanceContext } from '../context.ts';
 
 export interface LiveInstance {
   view: ClusterView;
-  /** Null once the whole cluster stops or has ended: each route says that in its own way. */
+  /** Null once the whole cluster stops or has ended; each route reports that in its own way. */
   instance: InstanceView | null;
 }
 
 /**
- * Reads what was known `maxAgeMs` ago, and anew when the instance is not in it: it may have registered through another
- * replica just now. Throws FORBIDDEN when the cluster has given the instance up, NOT_FOUND when there is no such cluster, and
- * UNAVAILABLE when an outage hides which of the two.
+ * Uses a view of at most `maxAgeMs`, and a new one when the instance is not in it, because it may have just registered through another replica.
+ * Throws FORBIDDEN when the cluster has given the instance up, NOT_FOUND when there is no such cluster, and UNAVAILABLE when an outage hides which of
+ * the two.
  */
 export async function requireLive({ deps, actor }: InstanceContext, maxAgeMs: number): Promise<LiveInstance> {
   const { workspace, cluster, instance: id } = actor;
@@ -27,7 +27,7 @@ export async function requireLive({ deps, actor }: InstanceContext, maxAgeMs: nu
   throw staleSinceMs === null ? givenUp(id, cluster) : unsure(id);
 }
 
-/** Before a large body is read. While a cluster stops its agents still bring results. */
+/** Called before a large body is read. The agents of a stopping cluster still deliver results. */
 export async function requireLiveOrStopping(context: InstanceContext): Promise<void> {
   const { view, instance } = await requireLive(context, knownMaxAgeMs);
   if (instance === null && view.status !== 'stopping') throw givenUp(context.actor.instance, context.actor.cluster);

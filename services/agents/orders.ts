@@ -1,5 +1,5 @@
-// What an agent of a Dask cluster is to know and do, held until there is something it has not seen. Only the head
-// instance's agent drains workers, and the others do not get their names.
+// The orders of a Dask cluster's agent, held until there is a newer version than the agent's. Only the head instance's agent drains workers; the
+// others do not receive their names.
 import { RopewalkError } from '../../domain/errors.ts';
 import { maxHeldOrders } from '../../domain/requests/limits.ts';
 import type { ClusterView, Orders } from '../../contracts/cluster.ts';
@@ -10,9 +10,9 @@ import type { Views } from '../views.ts';
 import { requireLive } from './live-instance.ts';
 
 export interface OrdersInput {
-  /** The version that the agent has; absent when it has none. */
+  /** The agent's version; absent when it has none. */
   seen?: number | undefined;
-  /** Aborts when the agent has left. */
+  /** Aborts when the agent has disconnected. */
   signal: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
     .finally(release);
   if (orders.stop !== null) return orders;
-  // Most polls end so. They must ask no workflow, and an instance that was given up learns nothing by them.
+  // Most polls end here. They query no workflow, and reveal nothing to an instance that was given up.
   if (orders.version <= seen) return { ...unchanged, version: orders.version };
   await requireLive(context, knownMaxAgeMs);
   if (orders.drain.length === 0) return orders;
@@ -36,11 +36,11 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
 
 const unchanged = { schedulerAddress: null, drain: [], adaptive: null, stop: null };
 
-/** An instance whose role is not known here gets the whole: the agent knows its own. */
+/** An instance of unknown role gets all orders; the agent knows its own role. */
 export const ordersFor = (role: 'head' | 'worker' | null, orders: Orders): Orders =>
   role === 'worker' ? { ...orders, drain: [] } : orders;
 
-/** How the watch reads the workflow: for a cluster that has ended, or is unknown, the order is to stop. */
+/** Reads orders from the workflow for the watch; for a cluster that has ended or is unknown, the order is to stop. */
 export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs: number): Promise<Orders> {
   const { workspace, cluster } = key;
   try {
@@ -54,7 +54,7 @@ export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs:
   }
 }
 
-/** How the watch reads the database; null while there is no view, or none of Dask. */
+/** Reads orders from the database for the watch; null while there is no view, or no Dask. */
 export async function readRowOrders(views: Views, { workspace, cluster }: ClusterKey): Promise<Orders | null> {
   const { view, record } = await views.clusterRow(workspace, cluster);
   if (record.state === 'ended' || hasEnded(view)) return endedOrders(cluster, view.dask?.orders ?? null);
@@ -74,7 +74,7 @@ const endedOrders = (cluster: number, last: Orders | null): Orders => ({
 
 /** As long as orders are held. */
 const knownMaxAgeMs = 20_000;
-/** A role never changes; only an instance that is new since then is looked up again. */
+/** A role never changes; only a newer instance is looked up again. */
 const roleMaxAgeMs = 5_000;
 
 const noOrders = (job: number) =>

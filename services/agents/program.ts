@@ -1,16 +1,16 @@
-// The agent itself, as instances of a cloud download it: by what is in it, so that a start-up script always gets what it was
-// written for. All versions that were ever served stay, in the object store: instances of an old launch boot after an upgrade.
+// The agent program, which cloud instances download by its SHA-256, so a start-up script always gets the version it was written for. The object store
+// keeps all versions that were ever served, because instances of an old launch may boot after an upgrade.
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 
 export interface Programs {
-  /** The bytes whose SHA-256 that is, or null. */
+  /** Returns the bytes with this SHA-256, or null. */
   read(sha256: string): Promise<Uint8Array | null>;
 }
 
-/** Puts the program where every replica finds it; repeating it changes nothing. Resolves to its SHA-256. */
+/** Stores the program for all replicas; idempotent. Resolves to its SHA-256. */
 export async function publishProgram(objects: Objects, bytes: Uint8Array): Promise<string> {
   const sha256 = hashOf(bytes);
   if ((await objects.get(keyOf(sha256))) === null) await objects.put(keyOf(sha256), bytes);
@@ -18,14 +18,14 @@ export async function publishProgram(objects: Objects, bytes: Uint8Array): Promi
 }
 
 export function createPrograms(objects: Objects): Programs {
-  // A thousand instances of one launch come at once.
+  // A thousand instances of one launch request it at once.
   const known = new Map<string, Uint8Array>();
   return {
     read: async (sha256) => {
       const cached = known.get(sha256);
       if (cached !== undefined) return cached;
       const bytes = await objects.get(keyOf(sha256));
-      // Half a file, or another one, would not even be run: the instance checks it too.
+      // A partial or wrong file would not run: the instance checks the hash too.
       if (bytes === null || hashOf(bytes) !== sha256) return null;
       for (const oldest of known.keys()) if (known.size >= maxKnown) known.delete(oldest);
       known.set(sha256, bytes);

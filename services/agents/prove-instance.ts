@@ -1,6 +1,6 @@
-// An instance of a cloud proves its id with the identity document that the cloud signs: with the launch token alone, every
-// reader of that token could register. The form of an id says which provider verifies it. An instance that returns shows a
-// token that it got by this proof, so its document may be of any age.
+// A cloud instance proves its id with the identity document that the cloud signs; with the launch token alone, every reader of that token could
+// register. The format of an id determines the provider that verifies it. A returning instance presents a token that it received after this proof, so
+// its document may be of any age.
 import { RopewalkError } from '../../domain/errors.ts';
 import { launchTokenTtlMs } from '../../domain/tokens/limits.ts';
 import type { RegisterRequest } from '../../schema/agent.ts';
@@ -19,7 +19,7 @@ export async function proveInstance(
   const verified = await provider.identity.verify(identity, deploymentId);
   if ('problem' in verified) throw refused(instance, verified.problem);
   if (verified.instanceId !== instance) throw refused(instance, 'its identity document is of another instance');
-  // As old as the oldest launch token that is still good.
+  // As old as the oldest valid launch token.
   if (returning === null && verified.pendingAtMs < now() - launchTokenTtlMs)
     throw refused(instance, 'its identity document is too old');
 }

@@ -1,6 +1,5 @@
-// An agent proves that it is an instance of its launch, on EC2 by its signed identity too, and gets the token with which it
-// talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the
-// cluster's decision: the first bootId wins.
+// An agent proves that it is an instance of its launch, in a cloud by its signed identity too, and gets the token for its further requests. An agent
+// that was away until that token expired returns with it. The cluster decides which process is the instance: the first bootId wins.
 import { RopewalkError } from '../../domain/errors.ts';
 import { silentAfter } from '../../domain/cluster/instance/suspicion.ts';
 import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
@@ -21,7 +20,7 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     if (actor.returning === undefined) await reportRefusal(deps, actor, input, error);
     throw error;
   }
-  // Before the workflow answers: one that is behind asks the API whether the agent has tried, and does not replace its instance.
+  // Before the workflow answers: a delayed workflow asks the API whether the agent has tried, and then does not replace its instance.
   deps.heard.interrupt(cluster, input.instance);
   const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
     instance: input.instance,
@@ -39,7 +38,7 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   const { role, clusterName, job, headAddress, orders, stop } = submitted.value;
   if (stop !== null) throw new RopewalkError({ code: 'FORBIDDEN', message: `${stop.code}: ${stop.text}` });
   const token = await deps.tokens.mintInstance({ workspace, cluster, job, instance: input.instance });
-  // Its certificate names the address that has just become known.
+  // The instance's certificate contains the address that was just registered.
   deps.views.expire(cluster);
   const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
@@ -50,11 +49,11 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   return { ...token, ...named, watchdogTimeoutMs, instanceCredentials };
 }
 
-/** An ended job or cluster has no specification any more. */
+/** An ended job or cluster has no specification. */
 const daskOf = (spec: ClusterSpec | JobSpec | null): ClusterSpec['settings']['dask'] | null =>
   spec !== null && 'dask' in spec.settings ? spec.settings.dask : null;
 
-/** The agent gives up, and its machine powers off: the cluster learns the reason now, not at its register timeout. */
+/** The agent gives up and its machine powers off, so the cluster learns the reason now, not at its register timeout. */
 async function reportRefusal(
   deps: Pick<Deps, 'reports' | 'logger'>,
   { cluster, seq: launchSeq }: Pick<LaunchClaims, 'cluster' | 'seq'>,

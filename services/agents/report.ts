@@ -1,5 +1,5 @@
-// What an agent reports to its cluster: that it leaves, how its Dask process fares and, from the head instance, what
-// the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
+// An agent's report to its cluster: that it leaves, the state of its Dask process and, from the head instance, the scheduler's figures and drained
+// workers. The answer's orders are passed to every agent that waits here for them.
 import { hasChanges } from '../../domain/cluster/apply.ts';
 import { maxInterruptionNoticeMs } from '../../domain/cluster/limits.ts';
 import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
@@ -15,10 +15,10 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
   const { workspace, cluster, instance } = actor;
   deps.heard.touch(cluster, instance);
   const item = itemOf(instance, input, deps.now());
-  // That it lives is for the API to know. The workflow asks when it has to.
+  // The API records that the agent is alive; the workflow asks for it when necessary.
   if (!hasChanges(item)) return { stop: null, orders: null, token: await renewIfDue(context) };
   const submitted = await submit(context, item).catch((error: unknown) => {
-    // The report may say that the cluster is busy again: a deadline must not pass only because its agent is heard.
+    // The lost report may state that the cluster is busy again: no deadline must pass just because its agent was heard.
     deps.heard.interrupt(cluster, instance);
     throw error;
   });
@@ -72,7 +72,7 @@ function itemOf(
   };
 }
 
-/** A cloud announces minutes ahead. An instance that leaves in a far future would be replaced now and paid for until then. */
+/** A cloud announces an interruption minutes ahead. A distant time would replace the instance now and charge for it until then. */
 function soon(
   { kind, at }: NonNullable<ReportRequest['interruption']>,
   nowMs: number,

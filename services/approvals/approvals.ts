@@ -1,4 +1,4 @@
-// Approvals before spend as people see and decide them.
+// Approvals before spend: rules, requests and decisions.
 import {
   maxApprovalTimeoutMs,
   minApprovalTimeoutMs,
@@ -67,7 +67,7 @@ export async function decideApproval(
   return showApproval(await carryOutDecision(deps, workspace, item));
 }
 
-/** @throws RopewalkError as the store refuses it */
+/** @throws RopewalkError with the store's refusal */
 export async function carryOutDecision(
   deps: Pick<Context['deps'], 'store' | 'views' | 'starter' | 'vault' | 'now'>,
   workspace: string,

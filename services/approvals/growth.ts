@@ -1,4 +1,4 @@
-// Growth of an open cluster above the threshold of its workspace: only an admin may ask for it, unless it was approved at that cost.
+// Growth of an open cluster above the workspace's threshold: only an admin may request it, unless that cost was approved.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import {
   type CostEstimate,

@@ -1,5 +1,5 @@
-// A long stream or socket was authenticated once: this checks its token periodically. A check that fails decides nothing, so that an
-// outage of the database closes no stream.
+// Checks the token of a long stream or socket periodically, because it was authenticated only once. A failed check decides nothing, so an outage of
+// the database closes no stream.
 import { accessCheckEveryMs } from '../../domain/tokens/limits.ts';
 
 export interface AccessWatch {

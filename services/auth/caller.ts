@@ -1,4 +1,4 @@
-// Whose use is counted: a user's, whatever the token; one instance's; and for bodies that of all agents of a cluster.
+// The caller whose usage is counted: a user, with any token; one instance; and for bodies all agents of a cluster.
 import type { InstanceClaims, LaunchClaims } from '../../platform/tokens.ts';
 import type { Actor } from '../context.ts';
 import type { QuotaCaller } from '../quotas.ts';
@@ -8,7 +8,7 @@ export const callerOf = ({ workspace, userId }: Pick<Actor, 'workspace' | 'userI
   workspace,
 });
 
-/** Instances have limits of their workspace already: how many there are is one. */
+/** Instances have no workspace limit here, because their number is already limited. */
 export const callerOfInstance = ({ instance }: Pick<InstanceClaims, 'instance'>): QuotaCaller => ({
   id: `instance/${instance}`,
   workspace: null,

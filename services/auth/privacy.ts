@@ -1,6 +1,6 @@
-// Private jobs and clusters. All members of the workspace see that one exists, and an admin may end it; its command, output,
-// events, dashboard and credentials, and all changes, are for its creator only. An admin can make a token of any user, and
-// with it read what is private to that user: the workspace's events name the token and its maker.
+// Private jobs and clusters. All members of the workspace see that one exists, and an admin may end it; its command, output, events, dashboard and
+// credentials, and all changes, are for its creator only. An admin can create a token for any user and read that user's private objects with it; the
+// workspace's events name the token and its creator.
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -9,11 +9,11 @@ import type { Actor } from '../context.ts';
 
 type Owned = Pick<StoredRecord<unknown>, 'number' | 'user' | 'privateToCreator' | 'admissionId'>;
 
-/** By the id of the user: a name that was removed and added again is another user. */
+/** Compares user ids, because a name that was removed and added again belongs to another user. */
 export const isHidden = ({ userId }: Actor, { privateToCreator, admissionId }: Owned): boolean =>
   privateToCreator && !isAdmissionOf(userId, admissionId);
 
-/** For what only the creator of a private one may do. Throws FORBIDDEN. */
+/** For actions that only the creator of a private job or cluster may take. Throws FORBIDDEN. */
 export function requireCreator(actor: Actor, kind: 'Cluster' | 'Job', record: Owned, what: string): void {
   if (!isHidden(actor, record)) return;
   const { number, user } = record;
@@ -24,7 +24,7 @@ export function requireCreator(actor: Actor, kind: 'Cluster' | 'Job', record: Ow
   });
 }
 
-/** An admin may end a private one too: it counts for the workspace's limits. */
+/** An admin may end a private one too, because it counts towards the workspace's limits. */
 export function requireMayEnd(actor: Actor, kind: 'Cluster' | 'Job', record: Owned): void {
   if (!includes(actor.scopes, 'admin')) requireCreator(actor, kind, record, 'may end it, beside admins');
 }

@@ -1,4 +1,4 @@
-// The first line of every service: does the caller's token have the scope?
+// Checks, in the first line of every service, that the caller's token has a scope.
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { Scope } from '../../domain/people/state.ts';

@@ -1,4 +1,4 @@
-// What the database says of tokens, at most a second old in this process. A change made through this process shows at once.
+// Caches the database's tokens in this process for at most a second. A change through this process is visible at once.
 import type { Token, User } from '../../domain/people/state.ts';
 import { tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
 import type { ApiMetrics } from '../../platform/metrics/api-metrics.ts';
@@ -11,9 +11,9 @@ export interface KnownToken {
 }
 
 export interface TokenCache {
-  /** Null when unknown. Throws UNAVAILABLE when the database does not answer and nothing young enough is known. */
+  /** Null when unknown. Throws UNAVAILABLE when the database does not answer and the cache has no recent entry. */
   find(workspace: string, id: string): Promise<KnownToken | null>;
-  /** Tokens or users were changed. */
+  /** Called after a change of tokens or users. */
   expire(): void;
 }
 
@@ -23,7 +23,7 @@ export function createTokenCache(ports: {
   metrics: Pick<ApiMetrics, 'viewRead'>;
 }): TokenCache {
   const { store, now, metrics } = ports;
-  // Unknown ids are cached too: an unknown id and a wrong secret are refused by the same work.
+  // Unknown ids are cached too, so an unknown id and a wrong secret take the same work.
   const cache = createReadCache<KnownToken | null>({
     now,
     maxEntries,

@@ -1,6 +1,5 @@
-// Which user and scopes a token stands for. API tokens are `rw_{workspace}_{id}-{secret}`; the database has a keyed hash
-// of the secret. All wrong tokens get the same answer, and a wrong secret and an unknown id get it by the same work: ids are not
-// disclosed.
+// Resolves a token to its user and scopes. API tokens are `rw_{workspace}_{id}-{secret}`; the database has a keyed hash of the secret. All wrong
+// tokens get the same answer, and an unknown id takes the same work as a wrong secret, so ids are not disclosed.
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes, scopesNow } from '../../domain/people/authority.ts';
 import type { Scope } from '../../domain/people/state.ts';
@@ -21,17 +20,14 @@ export async function verifyToken(deps: Verifying, text: string): Promise<Actor>
   return actorOf(deps, workspace, isRight ? known : null);
 }
 
-/**
- * Verifies again when the last time was long ago: a body takes minutes to arrive, and a store may be slow. Reads nothing for
- * requests that are quick.
- */
+/** Verifies again when the last check is old, because a body may take minutes to arrive and a store may be slow. Reads nothing for fast requests. */
 export async function verifyAgain(deps: Checking, actor: Actor): Promise<Actor> {
   const { workspace, tokenId } = actor;
   if (deps.monotonicMs() - actor.checkedAtMs < recheckAfterMs) return actor;
   return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
 }
 
-/** Whether a token still has a scope, by default any. Rejects while the database does not answer: then streams go on. */
+/** Whether a token still has a scope, by default any. Rejects while the database does not answer; streams then continue. */
 export async function isStillGood(
   deps: Checking,
   { workspace, tokenId }: { workspace: string; tokenId: string },

@@ -1,4 +1,4 @@
-// Budgets as people set and see them.
+// Budgets: set, list and delete.
 import { periodEndMs, type Budget, type BudgetSubject } from '../../domain/budget/budget.ts';
 import { spentBy, type CountedBudget } from '../../domain/budget/admit.ts';
 import { levelOf } from '../../domain/budget/standing.ts';
@@ -17,7 +17,7 @@ export async function listBudgets({ deps, actor }: Context): Promise<BudgetList>
   return { items: (await deps.store.budgets.list(actor.workspace)).map((budget) => showBudget(budget, nowMs)) };
 }
 
-/** Counted before the answer: a budget that is used up already acts at once. */
+/** Counts before the answer, so a budget that is already used up acts at once. */
 export async function putBudget(
   context: Context,
   { budget: name, ...input }: PutBudgetParsed & { budget: string },

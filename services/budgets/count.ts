@@ -1,6 +1,5 @@
-// Counts what workspaces have spent of their budgets, and carries out what follows: clusters are signalled to launch nothing more,
-// or to stop. Every replica does so; what one has counted within the interval, no other counts again. A signal that was lost
-// is sent again by the next count, because a row remembers only signals that were delivered.
+// Counts the spending of workspaces with budgets, and signals clusters to launch nothing more, or to stop. Every replica does so; no replica repeats
+// a count within the interval. The next count repeats a lost signal, because a row records only delivered signals.
 import { clusterMessages, clusterWorkflowId, type HoldSignal, type StopSignal } from '../../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId, type CancelSignal } from '../../contracts/job.ts';
 import { countEveryMs } from '../../domain/budget/budget.ts';
@@ -10,7 +9,7 @@ import type { Deps } from '../context.ts';
 
 type Counting = Pick<Deps, 'store' | 'workflows' | 'now' | 'logger' | 'views'>;
 
-/** Of a cluster that was stopped: its launches have ended, they are not held. */
+/** Prefix for a stopped cluster, whose launches have ended instead of being held. */
 const stopped = 'stopped: ';
 
 /** One round over all workspaces with budgets. Never rejects. */
@@ -69,7 +68,7 @@ async function carryOut(
   deps.logger.info({ workspace, cluster: number, wanted }, 'a cluster was signalled about its budget');
 }
 
-/** A job is cancelled, and stops its cluster: so its own record has the reason. */
+/** Cancels a job, which then stops its cluster, so the job's own record has the reason. */
 async function end({ workflows }: Counting, { number, job, text }: Verdict): Promise<void> {
   const why = { code: 'BUDGET_EXCEEDED', text };
   if (job === null) await workflows.signal<StopSignal>(clusterWorkflowId(number), clusterMessages.stop, why);

@@ -1,4 +1,4 @@
-// What a new cluster or job would do to its budgets, for its plan and for the warnings of its creation.
+// The effect of a new cluster or job on its budgets, for its plan and for the warnings at its creation.
 import { estimateOf, type ApprovalRule, type CostEstimate } from '../../domain/admission/approval.ts';
 import { forecast, runLimitMicros } from '../../domain/budget/admit.ts';
 import { microsOf } from '../../domain/cost/interval.ts';
@@ -8,17 +8,17 @@ import { rolesOf } from '../plan-roles.ts';
 
 export interface Spending {
   machines: ResolvedMachines;
-  /** The most that it may have. */
+  /** The maximum number of instances. */
   instances: number;
   maxCostMicros?: number | undefined;
-  /** How long it may run; null means no limit. */
+  /** The maximum running time; null for no limit. */
   maxMs: number | null;
 }
 
 export interface Forecast {
-  /** At most, of all its instances. */
+  /** The maximum, for all its instances. */
   estimate: CostEstimate;
-  /** Its own limit, or the least of those budgets that stop each run; null means no limit. */
+  /** Its own limit, or the lowest of the budgets that stop each run; null for no limit. */
   maxCostMicros: number | null;
   warnings: string[];
   rule: ApprovalRule | null;
@@ -42,7 +42,7 @@ export async function forecastOf(
   return { estimate, rule, maxCostMicros: leastMicros, warnings: forecast(budgets, launching, deps.now()) };
 }
 
-/** Of all instances an hour, at their dearest; 0 where they cost nothing, null where the price of one is unknown. */
+/** Maximum hourly price of all instances; 0 where they cost nothing, null where one price is unknown. */
 export function dearestMicros(
   machines: Pick<ResolvedMachines, 'machines' | 'offers' | 'addressPrices'>,
   instances: number,

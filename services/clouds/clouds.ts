@@ -1,5 +1,5 @@
-// The clouds that the operator lets this control plane use, with the accounts of the caller's workspace, and what their checks
-// have found. Accounts and checks of other workspaces are left out.
+// The enabled clouds, with the accounts of the caller's workspace and the findings of their checks. Accounts and checks of other workspaces are left
+// out.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { ProviderCheck } from '../../providers/manifest.ts';
 import type { Cloud, CloudList } from '../../schema/clouds.ts';
@@ -9,7 +9,7 @@ import type { Context, Deps } from '../context.ts';
 import type { ServedProvider } from '../providers.ts';
 import { time } from '../to-wire.ts';
 
-/** A check asks a cloud, whose clients try again by themselves. */
+/** Limit of a check, which calls a cloud whose client retries by itself. */
 const answerWithinMs = 20_000;
 
 /** @throws RopewalkError FORBIDDEN without the scope admin. */
@@ -19,7 +19,7 @@ export async function listClouds(context: Context): Promise<CloudList> {
 }
 
 /**
- * Runs the checks of a cloud, and keeps what they find.
+ * Runs the checks of a cloud, and stores their findings.
  *
  * @throws RopewalkError FORBIDDEN without the scope admin, NOT_FOUND for a provider that is not enabled.
  */
@@ -40,12 +40,12 @@ export async function checkCloud(context: Context, { cloud }: { cloud: string })
   return show(context, provider);
 }
 
-/** So often each check is run without being asked for. */
+/** Interval of automatic checks. */
 export const checkEveryMs = 3_600_000;
 
 /**
- * Runs the checks that no replica has run for an hour, of all workspaces' accounts: an admin reads what is broken before a launch fails.
- * Two replicas may run the same one; the newer finding stays.
+ * Runs the checks of all workspaces' accounts that no replica has run for an hour, so an admin sees a fault before a launch fails. Two replicas may
+ * run the same check; the newer finding stays.
  */
 export async function checkDueClouds(
   deps: Pick<Deps, 'now' | 'deploymentId' | 'logger' | 'providers' | 'store'>,
@@ -62,7 +62,7 @@ export async function checkDueClouds(
   }
 }
 
-/** A fault of a check itself is its finding too: the other checks say what they found. */
+/** A fault of a check itself becomes its finding, so the other checks still report theirs. */
 async function run(
   deps: Pick<Deps, 'now' | 'deploymentId' | 'logger'>,
   check: ProviderCheck,
@@ -72,7 +72,7 @@ async function run(
   const atMs = deps.now();
   try {
     const found = await check.run(AbortSignal.timeout(answerWithinMs), deps.deploymentId);
-    // The Temporal worker has what is missing here, and checks it itself.
+    // The Temporal worker has the missing permission or program, and runs the check itself.
     const text = typeof found === 'string' ? found : found.text;
     return { name, atMs, state: 'ok', text, fix: '' };
   } catch (error) {

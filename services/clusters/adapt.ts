@@ -1,5 +1,5 @@
-// Turns adaptive scaling on, between two numbers of workers, or off. It runs in the cluster's workflow, so that it goes on
-// when the client that asked for it has left. The most that it may take is taken from the limits of workspace and user at once.
+// Turns adaptive scaling on, between two numbers of workers, or off. It runs in the cluster's workflow, so it continues after the client has
+// disconnected. Its maximum is reserved at once from the limits of workspace and user.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type AdaptSignal } from '../../contracts/cluster.ts';

@@ -1,4 +1,4 @@
-// Adaptive scaling as callers ask for it.
+// Adaptive scaling in requests.
 import { adaptiveDefaults, defaultAdaptiveRange, type Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { positiveMs } from './durations.ts';
@@ -25,14 +25,14 @@ export function readAdaptive({ minimum, maximum, targetDuration, waitCount, inte
 }
 
 export interface WorkerCount {
-  /** Of the first workers. */
+  /** Number of the first workers. */
   workers: number;
   adaptive: Adaptive | null;
 }
 
 /**
- * A number of workers, or a range in which their number follows the load. `cores` bounds both ends of the default range where
- * instances share one machine.
+ * A number of workers, or a range in which the number follows the load. `cores` limits both ends of the default range where instances share one
+ * machine.
  */
 export function readWorkers(asked: number | [number, number] | undefined, cores: number): WorkerCount {
   if (typeof asked === 'number') return { workers: asked, adaptive: null };

@@ -1,4 +1,4 @@
-// A cluster as it was at a past moment, from its history and the cost ledger.
+// A cluster at a past time, from its history and the cost ledger.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import { applyMoment, type ClusterAt as Folded, clusterAt, createFold, withView } from '../../domain/cluster/at.ts';
 import { dollarsOf } from '../../domain/cost/interval.ts';
@@ -11,7 +11,7 @@ import type { Context, Deps } from '../context.ts';
 import { timeOf } from '../list-query.ts';
 import { time } from '../to-wire.ts';
 
-/** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its start or to come, FORBIDDEN for another user's private cluster. */
+/** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its start or in the future, FORBIDDEN for another user's private cluster. */
 export async function getClusterAt(
   { deps, actor }: Context,
   { number, time: text }: { number: number } & AtQuery,
@@ -50,7 +50,7 @@ export function pastTime(
   });
 }
 
-/** The view is read first: what leaves it afterwards is in the database. */
+/** Requires a view that was read first: entries that leave it afterwards are in the database. */
 export async function foldCluster({ store }: Deps, view: ClusterView, atMs: number): Promise<Folded> {
   const fold = createFold();
   await store.history.read({ cluster: view.number, untilMs: atMs }, (moment) => applyMoment(fold, moment));

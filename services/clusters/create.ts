@@ -1,5 +1,5 @@
-// Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
-// admitted. The specification holds no secret.
+// Creates a Dask cluster. Its bundle and its certificate authority are sealed first, then a reference to them is admitted. The specification contains
+// no secret.
 import { randomBytes } from 'node:crypto';
 
 import { microsOf } from '../../domain/cost/interval.ts';
@@ -69,7 +69,7 @@ export async function createCluster(
   const { number, name, existing, acceptedForLater, needsApproval } = await admit(context, {
     admissionId,
     idempotencyKey,
-    // What was sent: the named environment may have changed before a repetition.
+    // The request as sent, because the named environment may change before the request is repeated.
     body: sent,
     kind: 'cluster',
     name: body.name ?? '',
@@ -91,7 +91,7 @@ export async function createCluster(
   return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }
 
-/** From the first workers to the most that adaptive scaling may start. */
+/** From the price of the first workers to that of the maximum of adaptive scaling. */
 function priceOf({ machines, instances, maxInstances }: ClusterRequest): Pick<CreatedCluster, 'pricePerHour'> {
   const { pricePerHour: first } = pricePerHour(machines, instances);
   const { pricePerHour: most } = pricePerHour(machines, maxInstances);
@@ -101,11 +101,11 @@ function priceOf({ machines, instances, maxInstances }: ClusterRequest): Pick<Cr
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
-/** On a machine that clusters share, a fixed port would be free for one of them only. */
+/** On a machine that clusters share, only one of them could use a fixed port. */
 const schedulerPortOf = ({ schedulerPort }: CreateClusterParsed, { machines }: ResolvedMachines): number =>
   schedulerPort ?? (machines === undefined ? 0 : defaultSchedulerPort);
 
-/** The image brings Dask; an environment is completed with it. */
+/** An image contains Dask; Dask is added to an environment. */
 const runtimeOf = ({
   container,
   ignoreContainerEntrypoint,
@@ -121,7 +121,7 @@ const runtimeOf = ({
         registryAuth: registryAuth ?? {},
       };
 
-/** Instances of a cloud are machines of their own; on one machine all of them share it. */
+/** Cloud instances are separate machines; instances on a host share it. */
 function workersPerMachine(
   { workersPerInstance, extraWorkerOnScheduler }: CreateClusterParsed,
   { machines }: ResolvedMachines,

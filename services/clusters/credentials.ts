@@ -1,5 +1,5 @@
-// What a client needs to connect: a certificate of the cluster's own authority with its key, made on the spot and kept
-// nowhere. It lets a client run code on the cluster, so reading rights alone are not enough.
+// A client's credentials for a cluster: a certificate of the cluster's own authority and its key, generated on request and never stored. They allow
+// running code on the cluster, so the scope `read` does not suffice.
 import { X509Certificate } from 'node:crypto';
 
 import { addressForClients } from '../../domain/cluster/dask/client-address.ts';
@@ -40,7 +40,7 @@ export async function issueCredentials(context: Context, { number }: { number: n
     ca: ca.certificatePem,
     certificate: certificatePem,
     key: keyPem.reveal(),
-    // Its authority may end before.
+    // Its authority may expire earlier.
     expiresAt: time(new X509Certificate(certificatePem).validToDate.getTime()),
     environment: await readEnvironment(context, number),
   };

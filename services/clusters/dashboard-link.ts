@@ -1,4 +1,4 @@
-// A link to a cluster's dashboard, for users who may read the cluster, or for its creator alone when it is private.
+// A link to a cluster's dashboard, for users who may read the cluster, or only for its creator when it is private.
 import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { DashboardLink } from '../../schema/clusters.ts';

@@ -1,5 +1,4 @@
-// What a Dask cluster is asked to run, checked before anything is written. An option may hold a secret: errors name the
-// field, never the value.
+// Checks a Dask cluster's options before anything is written. An option may contain a secret, so errors name the field, never the value.
 import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask/options.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
@@ -20,7 +19,7 @@ function checkClass(name: string | undefined, field: string): void {
   throw invalid(field, 'it is not the name of a Python class', 'Write it with its module: "dask_cuda.CUDAWorker".');
 }
 
-/** Fields of the request with the same purpose. */
+/** Request fields with the same purpose. */
 const insteadOf: Readonly<Record<string, string>> = { idle_timeout: 'idleTimeout', port: 'schedulerPort' };
 
 function checkOptions(options: Record<string, unknown>, field: string, reserved: readonly string[]): void {

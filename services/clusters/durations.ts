@@ -1,8 +1,8 @@
-// Times as people write them, checked for what a cluster can do with them.
+// Parses durations and checks them against a cluster's limits.
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseDurationMs } from '../../domain/units.ts';
 
-/** More than nothing, and at most ten years: more is a mistake. Throws VALIDATION that names the field. */
+/** More than zero, and at most ten years. Throws VALIDATION naming the field. */
 export function positiveMs(
   value: string | number,
   field: string,

@@ -1,4 +1,4 @@
-// What happened to a cluster, in order. A view holds the newest events only.
+// The events of a cluster in order. A view contains only the newest events.
 import type { Cluster } from '../../schema/clusters.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -7,7 +7,7 @@ import { followEvents, type EventsInput } from '../follow-events.ts';
 
 type WireEvent = Cluster['events'][number];
 
-/** Rejects before the first event for what can be known then: scope and number. */
+/** Rejects before the first event for an invalid scope or number. */
 export async function readEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<WireEvent>> {
   requireScope(actor, 'read');
   const read = () => deps.views.cluster(actor.workspace, input.number).then(({ view }) => view);
@@ -22,7 +22,7 @@ export async function readEvents({ deps, actor }: Context, input: EventsInput): 
   });
 }
 
-/** Both are the end of one list that only grows: what follows their longest overlap is new. */
+/** Both lists are ends of one growing list: the items after their longest overlap are new. */
 export function added<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   const texts = (list: readonly T[]) => list.map((item) => JSON.stringify(item));
   const [old, fresh] = [texts(before), texts(now)];

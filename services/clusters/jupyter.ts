@@ -1,4 +1,4 @@
-// The Jupyter server of a cluster runs code on it: a link is for those who may do that, as credentials are.
+// A cluster's Jupyter server runs code on it, so a link requires the same rights as credentials.
 import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { daskBundle } from '../../schema/agent.ts';
@@ -40,7 +40,7 @@ export async function readJupyterToken(
   return bytes === null ? null : daskBundle.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).jupyterToken;
 }
 
-/** A page of Jupyter is a hundred requests: the newest tokens are kept, as short a time as a cluster's end may go unnoticed. */
+/** A Jupyter page makes a hundred requests, so the newest tokens are cached, as briefly as a cluster's end may go unnoticed. */
 export function rememberJupyterTokens(
   read: (workspace: string, cluster: number) => Promise<string | null>,
   now: () => number,

@@ -1,4 +1,4 @@
-// A client says that it is there, and may say for how long its silence is to be borne.
+// A client's keepalive, which may set the no-client timeout.
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type KeepaliveSignal } from '../../contracts/cluster.ts';
 import { requireCreator } from '../auth/privacy.ts';

@@ -1,8 +1,8 @@
-// Clients say often that they are there; the cluster's history need not hold each time. A keepalive that was sent to a
-// cluster a short while ago, and says the same, is not sent again: always well within the time after which silence ends the cluster.
+// Clients send keepalives often, and the cluster's history need not contain each. A recent keepalive with the same timeout is not sent again, with a
+// wide margin to the timeout that ends the cluster.
 
 export interface Keepalives {
-  /** Was the same sent so recently that the cluster needs no reminder? `timeoutMs`: after which silence ends it, if known. */
+  /** True when the same keepalive was sent so recently that none is needed. `timeoutMs`: the timeout that ends the cluster, if known. */
   isRecent(cluster: number, said: number | null, timeoutMs: number | null): boolean;
   sent(cluster: number, said: number | null): void;
 }
@@ -17,7 +17,7 @@ export function createKeepalives(now: () => number): Keepalives {
       return now() - known.atMs < spareMs;
     },
     sent(cluster, said) {
-      // Re-inserting keeps the map in order of use, so that the first one is the one to forget.
+      // Re-inserting keeps the map in order of use, so the first entry is the oldest.
       last.delete(cluster);
       last.set(cluster, { said, atMs: now() });
       const [oldest] = last.keys();

@@ -1,4 +1,4 @@
-// A page of clusters, newest first: one query, rows only. The clusters of jobs are among them, with the number of their job.
+// A page of clusters, newest first: one query, rows only. Includes the clusters of jobs, with the job's number.
 import type { ClusterPage, ListClustersQuery } from '../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { withCosts } from '../costs/of-numbers.ts';

@@ -1,4 +1,4 @@
-// What a cluster's processes and agents printed, line by line.
+// The output of a cluster's processes and agents, line by line.
 import type { LogLine } from '../../schema/jobs.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -10,11 +10,11 @@ export interface ClusterLogsInput {
   instance?: string | undefined;
   follow: boolean;
   since?: string | undefined;
-  /** Aborts when the reader has left. */
+  /** Aborts when the reader has disconnected. */
   signal: AbortSignal;
 }
 
-/** Rejects before the first line for what can be known then: scope and number. */
+/** Rejects before the first line for an invalid scope or number. */
 export async function readClusterLogs(
   { deps, actor }: Context,
   { number, instance, follow, since, signal }: ClusterLogsInput,

@@ -1,11 +1,11 @@
-// What every request to change a Dask cluster begins and ends with: only an open one that is not a job's takes it, and after
-// the signal the view in this process is out of date.
+// The first and last step of every change of a Dask cluster: only an open cluster that is not a job's accepts it, and after the signal this process's
+// view is outdated.
 import { RopewalkError } from '../../domain/errors.ts';
 import { clusterWorkflowId, type ClusterView, type DaskView } from '../../contracts/cluster.ts';
 import type { Context } from '../context.ts';
 import type { Viewed } from '../views.ts';
 
-/** Throws NOT_FOUND, or CONFLICT for a job's cluster and for one that stops or has ended. */
+/** Throws NOT_FOUND, or CONFLICT for a job's cluster and for one that is stopping or has ended. */
 export async function findOpenDask(
   { deps, actor }: Context,
   number: number,

@@ -1,5 +1,4 @@
-// What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
-// warned of. A plan is made of the same.
+// Resolves a request for a Dask cluster before anything is written or admitted: its durations, its machines, its warnings. Plans use the same.
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
@@ -20,9 +19,9 @@ import { optionalMs, positiveMs } from './durations.ts';
 export interface ClusterRequest {
   times: Times;
   machines: ResolvedMachines;
-  /** The first workers and the scheduler's. */
+  /** The first workers and the scheduler's instance. */
   instances: number;
-  /** With adaptive scaling, at most. */
+  /** The maximum, with adaptive scaling. */
   maxInstances: number;
   adaptive: Adaptive | null;
   warnings: string[];
@@ -63,11 +62,11 @@ const readTimes = (body: CreateClusterParsed) => ({
     minMs: minWatchdogTimeoutMs,
     maxMs: maxWatchdogTimeoutMs,
   }),
-  // Three silent periods make a lease.
+  // A lease is three silent periods.
   aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
 });
 
-/** As of a job: later it could start no new instance. */
+/** The same limit as a job's, because no new instance could start afterwards. */
 function lifetimeMs(maxLifetime: CreateClusterParsed['maxLifetime']): number | null {
   const ms = optionalMs(maxLifetime, 'maxLifetime');
   if (ms === null || ms <= sealedForDays * 86_400_000) return ms;
@@ -114,7 +113,7 @@ const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   schedulerPort: body.schedulerPort,
 });
 
-/** The account's own groups open Dask's usual port: an operator does not know of another. */
+/** The account's own security groups open Dask's usual port; an operator does not know any other. */
 function portWarnings({ schedulerPort: port }: CreateClusterParsed, { machines }: ResolvedMachines): string[] {
   if (port === undefined || machines === undefined || port === defaultSchedulerPort) return [];
   if ((machines.ingress?.scheduler ?? null) !== null) return [];
@@ -123,11 +122,11 @@ function portWarnings({ schedulerPort: port }: CreateClusterParsed, { machines }
   ];
 }
 
-/** Of the machine that instances share; of clouds there is no end. */
+/** Cores of the machine that instances share; unlimited on a cloud. */
 const coresOf = ({ machines, offers }: ResolvedMachines): number =>
   machines === undefined ? (offers[0]?.vcpus ?? 1) : Number.POSITIVE_INFINITY;
 
-/** Instances of a host share its machine; a cluster is not made smaller than it was asked for. */
+/** Instances of a host share its machine. The warning does not make the cluster smaller. */
 function warningsOf(machines: ResolvedMachines, instances: number): string[] {
   const cores = coresOf(machines);
   if (instances <= cores * 2) return [];

@@ -1,4 +1,4 @@
-// Asks for another number of workers, within the limits of workspace and user.
+// Requests another number of workers, within the limits of workspace and user.
 import type { Cluster } from '../../schema/clusters.ts';
 import { type AdaptSignal, clusterMessages, type ScaleSignal } from '../../contracts/cluster.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -17,7 +17,7 @@ export async function scaleCluster(
   requireScope(actor, 'write');
   const { view, record } = await findOpenDask(context, number);
   requireCreator(actor, 'Cluster', record, 'may scale it');
-  // The head instance, which runs the scheduler, is one more.
+  // One more for the head instance, which runs the scheduler.
   const instances = workers + 1;
   await requireGrowth(context, { view, record }, instances);
   await withShare<ScaleSignal>(context, view, clusterMessages.scale, {
@@ -25,7 +25,7 @@ export async function scaleCluster(
     instances,
     signal: (asked) => ({ instances, ...asked }),
   });
-  // The cluster has turned adaptive scaling off with this request: its maximum need not stay reserved.
+  // This request has turned adaptive scaling off, so its maximum need not stay reserved.
   if (view.dask !== null && view.dask.adaptive !== null) {
     await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
       kind: 'adapt',

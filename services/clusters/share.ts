@@ -1,5 +1,5 @@
-// A cluster's request for another size: its quota is reserved before the cluster is signalled, and what it no longer needs is
-// released after. A process that crashes in between leaves too much reserved, never too little; the next request repairs it.
+// Resizes a cluster: its quota is reserved before the cluster is signalled, and the excess is released after. A process that crashes in between
+// leaves too much reserved, never too little; the next request repairs it.
 import type { AskedBy, ClusterView } from '../../contracts/cluster.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { ShareKind } from '../../domain/quota/state.ts';
@@ -8,7 +8,7 @@ import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';
 import { signalCluster } from './open-dask.ts';
 
-/** `signal` makes the signal from who asked, and from the sequence number of the reservation. */
+/** `signal` creates the signal from the user and the sequence number of the reservation. */
 export async function withShare<S extends AskedBy>(
   context: Context,
   view: ClusterView,
@@ -17,7 +17,7 @@ export async function withShare<S extends AskedBy>(
 ): Promise<void> {
   const { deps, actor } = context;
   const { number } = view;
-  // Reading the cluster may take long: a token that was revoked meanwhile reserves nothing.
+  // Reading the cluster may take long, and the token may have been revoked meanwhile.
   requireScope(await verifyAgain(deps, actor), 'write');
   const { quotas } = deps.store;
   const reserved = await quotas.reserve({ number, kind, instances }, deps.now());

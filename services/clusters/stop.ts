@@ -1,5 +1,4 @@
-// Ends a cluster and all its instances. Stopping an ended one changes nothing. While Temporal is unavailable the command is
-// stored.
+// Ends a cluster and all its instances. Stopping an ended cluster changes nothing. While Temporal is unavailable, the command is stored.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -27,7 +26,7 @@ export async function stopCluster(context: Context, { number }: { number: number
   return showCluster(context, await deps.views.cluster(workspace, number));
 }
 
-/** False when it has left the queue meanwhile. */
+/** Returns false when the cluster has left the queue meanwhile. */
 async function endWaitingCluster({ deps, actor }: Context, record: StoredRecord<ClusterView>): Promise<boolean> {
   const reason = { code: 'STOPPED', text: `Stopped by ${actor.user}.` };
   const isEnded = await deps.store.admissions.cancelWaiting(record.number, reason, deps.now());

@@ -19,7 +19,7 @@ export async function deliverCommands(deps: Delivering): Promise<void> {
       deps.logger.info({ ...command, sent }, 'a stored command was delivered');
     } catch (error) {
       if (isUnavailable(error)) return;
-      // The other commands do not wait for one that fails.
+      // A failing command must not delay the others.
       deps.logger.error({ err: error, ...command }, 'a stored command could not be delivered');
     }
   }
@@ -27,7 +27,7 @@ export async function deliverCommands(deps: Delivering): Promise<void> {
 
 const maxPerRound = 1_000;
 
-/** Whether its workflow will start. */
+/** True when its workflow is still going to start. */
 async function isToCome(deps: Delivering, command: DeferredCommand): Promise<boolean> {
   const { kind, number, workspace } = command;
   const { store } = deps;

@@ -1,6 +1,5 @@
-// Ends a job or a cluster, now or later. While Temporal is unavailable, or the workflow is still to be started, the command is
-// stored and delivered later, also by another replica. One whose start no replica has claimed ends at once, without a start. Ending
-// something twice is ending it once: no lock is needed.
+// Ends a job or a cluster, now or later. While Temporal is unavailable, or before the workflow starts, the command is stored and delivered later,
+// also by another replica. A row whose start no replica has claimed ends at once, without a start. Ending is idempotent, so no lock is needed.
 import { clusterMessages, clusterWorkflowId, type StopSignal } from '../../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId, type CancelSignal, type CancelTasksSignal } from '../../contracts/job.ts';
 import type { DeferredCommand } from '../../store/command-port.ts';
@@ -30,8 +29,8 @@ export async function endNowOrLater(
 }
 
 /**
- * Ends the row of what waits for its start: for room on its host, or behind others. Only after Temporal has said that there is no
- * workflow: the row may come from an older backup. False when a replica has claimed the start.
+ * Ends a row that waits for its start: for room on its host, or behind others. Only after Temporal has confirmed that there is no workflow, because
+ * the row may come from an older backup. Returns false when a replica has claimed the start.
  */
 export async function endUnstarted(
   { store, vault, logger, now }: Pick<Ending, 'store' | 'vault' | 'logger' | 'now'>,
@@ -72,6 +71,6 @@ export async function sendEnd(
 const stopOf = ({ by }: EndCommand): StopSignal => ({ code: 'STOPPED', text: `Stopped by ${by}.`, by });
 const cancelOf = ({ by }: EndCommand): CancelSignal => ({ code: 'CANCELLED', text: `Cancelled by ${by}.`, by });
 
-/** Admitted, or the cluster of a job that has not started it yet. Never ended without its start: that may be under way. */
+/** True for an admitted row, and for the cluster of a job that has not started it yet. Never ended without a start, which may be under way. */
 export const isStillToStart = ({ state, job, viewAtMs }: StoredRecord<unknown>): boolean =>
   state === 'waiting' || state === 'admitted' || (state === 'open' && job !== null && viewAtMs === null);

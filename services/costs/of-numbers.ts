@@ -1,10 +1,10 @@
-// What each job or cluster of an answer has cost so far.
+// Adds the cost so far to each job or cluster of a response.
 import { microsPerHour, totalCost } from '../../domain/cost/amount.ts';
 import { dollarsOf } from '../../domain/cost/interval.ts';
 import type { OwnCost } from '../../schema/costs.ts';
 import type { Context } from '../context.ts';
 
-/** A job has the number of the cluster of its instances. */
+/** A job and the cluster of its instances share one number. */
 export async function withCosts<T extends { number: number }>(
   { deps }: Context,
   items: readonly T[],

@@ -1,10 +1,10 @@
-// What each task of a page has cost, about: its time on its instance, at the price of that instance.
+// Adds an approximate cost to each task of a page: its time on its instance, at that instance's price.
 import { dollarsOf } from '../../domain/cost/interval.ts';
 import { taskMicros } from '../../domain/cost/task-share.ts';
 import type { Task } from '../../schema/jobs.ts';
 import type { Deps } from '../context.ts';
 
-/** Null without a start, and for an instance that the ledger does not have yet. */
+/** Null without a start, and for an instance that is not in the ledger yet. */
 export async function withTaskCosts(deps: Deps, job: number, tasks: readonly Omit<Task, 'cost'>[]): Promise<Task[]> {
   const entries = tasks.some(({ startedAt }) => startedAt !== null) ? await deps.store.costs.ofClusters([job]) : null;
   const byInstance = new Map((entries?.get(job) ?? []).map((entry) => [entry.instance, entry]));

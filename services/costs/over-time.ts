@@ -1,4 +1,4 @@
-// What one job or cluster has cost, over time: for those who may see its instances.
+// The cost of one job or cluster over time, for users who may see its instances.
 import { dollarsOf } from '../../domain/cost/interval.ts';
 import { costOverTime } from '../../domain/cost/over-time.ts';
 import type { CostOverTime } from '../../schema/costs.ts';
@@ -23,7 +23,7 @@ export async function readClusterCosts(context: Context, { number }: { number: n
   return read(context, number);
 }
 
-/** A job has the number of the cluster of its instances. */
+/** A job and the cluster of its instances share one number. */
 async function read({ deps }: Context, number: number): Promise<CostOverTime> {
   const intervals = (await deps.store.costs.ofClusters([number])).get(number) ?? [];
   const points = costOverTime(intervals, deps.now(), pointsShown);

@@ -1,4 +1,4 @@
-// What a workspace has spent: the ledger of its instances, also of ended clusters, in groups.
+// The costs of a workspace in groups: the ledger of its instances, including ended clusters.
 import { dollarsOf } from '../../domain/cost/interval.ts';
 import { createSummary, type CostLine } from '../../domain/cost/summary.ts';
 import type { Costs, CostsQuery } from '../../schema/costs.ts';

@@ -1,4 +1,4 @@
-// The content of a named environment: sealed, because a requirement may hold an index's password.
+// The content of a named environment: sealed, because a requirement may contain an index's password.
 import { z } from 'zod';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -16,7 +16,7 @@ const environmentContent = z.discriminatedUnion('kind', [
 ]);
 export type EnvironmentContent = z.infer<typeof environmentContent>;
 
-/** A name keeps its content until it is deleted or changed. */
+/** A named environment keeps its content until it is deleted or changed. */
 export const keptMs = 100 * 365 * 86_400_000;
 
 /** @throws RopewalkError VALIDATION naming the field. */
@@ -39,7 +39,7 @@ export function contentOf(body: PutEnvironmentParsed): EnvironmentContent {
   };
 }
 
-/** Keyed, so that its readers cannot try passwords against it. */
+/** Keyed, so its readers cannot guess passwords with it. */
 export const hashOf = ({ keys }: Pick<Deps, 'keys'>, content: EnvironmentContent): string =>
   hashBody(content, keys.current.requestHmac);
 
@@ -52,13 +52,13 @@ export function summaryOf(content: EnvironmentContent): string {
   return parts.join(', ');
 }
 
-/** What the name points to now. @throws RopewalkError NOT_FOUND */
+/** Opens the current content of the name. @throws RopewalkError NOT_FOUND */
 export async function openContent(
   { store, vault }: Pick<Deps, 'store' | 'vault'>,
   workspace: string,
   name: string,
 ): Promise<{ environment: NamedEnvironment; content: EnvironmentContent }> {
-  // The content that was read of may be replaced before it is opened.
+  // The content may be replaced between the read of the row and the opening.
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const environment = await store.environments.find(workspace, name);
     if (environment === null) break;

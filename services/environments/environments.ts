@@ -1,4 +1,4 @@
-// Named environments: set, list, read, delete. Nothing of a package runs here: a client sends a lock, or what instances resolve.
+// Named environments: set, list, read, delete. No package code runs here: a client sends a lock, or requirements that instances resolve.
 import { withoutUrlSecrets } from '../../domain/software/url-text.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { environmentKey } from '../../platform/archive-keys.ts';
@@ -17,7 +17,7 @@ import { requirePackageFiles } from '../software/package-files.ts';
 import { time } from '../to-wire.ts';
 import { contentOf, hashOf, keptMs, noEnvironment, openContent, summaryOf } from './content.ts';
 
-/** Repeating it changes nothing. @throws RopewalkError VALIDATION, LIMIT_EXCEEDED */
+/** Idempotent. @throws RopewalkError VALIDATION, LIMIT_EXCEEDED */
 export async function setEnvironment(
   context: Context,
   { name, body }: { name: string; body: PutEnvironmentParsed },
@@ -28,7 +28,7 @@ export async function setEnvironment(
   await requirePackageFiles(context, body.software);
   const { workspace, user } = actor;
   const hash = hashOf(deps, content);
-  // A key of its own: two requests at once never seal, replace or delete each other's content.
+  // A new key each time: concurrent requests never seal, replace or delete each other's content.
   const contentRef = environmentKey(workspace, name, randomId('content'));
   await deps.vault.seal(contentRef, Buffer.from(JSON.stringify(content)), { ttlMs: keptMs });
   const item = { name, hash, contentRef, kind: content.kind, summary: summaryOf(content), user };

@@ -1,4 +1,4 @@
-// Puts what a named environment points to in the place of its name, in a request for a cluster or a job.
+// Replaces the name of an environment by its content, in a request for a cluster or a job.
 import { RopewalkError } from '../../domain/errors.ts';
 import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
@@ -12,19 +12,19 @@ type Fields = Pick<
   'software' | 'container' | 'ignoreContainerEntrypoint' | 'registryAuth' | 'softwareName'
 >;
 
-/** @throws RopewalkError NOT_FOUND, or VALIDATION when the request says something else beside the name. */
+/** @throws RopewalkError NOT_FOUND, or VALIDATION when the request also defines other software. */
 export async function withNamedSoftware(context: Context, body: CreateJobParsed): Promise<CreateJobParsed> {
   const options = readRuntimeOptions(readHeader(body), body.options ?? {});
   const asked = body.softwareName ?? options.software;
   const isOverruled = body.container !== undefined || options.container !== undefined || body.runOnHost === true;
   const name = asked ?? (isOverruled ? undefined : options.headerSoftware);
   if (name === undefined) return body;
-  // What a client sends by itself gives way to the header.
+  // The header overrides software that a client sends by default.
   const sent = asked === undefined ? { ...body, software: undefined } : body;
   return { ...sent, ...(await fieldsOf(context, sent, name)) };
 }
 
-/** @throws RopewalkError as above */
+/** @throws RopewalkError NOT_FOUND, VALIDATION */
 export async function withNamedEnvironment(context: Context, body: CreateClusterParsed): Promise<CreateClusterParsed> {
   if (body.softwareName === undefined) return body;
   return { ...body, ...(await fieldsOf(context, body, body.softwareName)) };

@@ -1,5 +1,5 @@
-// Which files there are. A filestore is a row of additions, each one object that is written whole: all files of an attempt of a
-// task appear at once, or none. The last attempt of a task counts; a later addition replaces an earlier one of the same path.
+// Filestores: sequences of additions, each one object that is written whole, so all files of a task's attempt appear at once or not at all. The last
+// attempt of a task counts; a later addition replaces an earlier one of the same path.
 import { z } from 'zod';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -23,7 +23,7 @@ import { requireStored } from './require-stored.ts';
 import { objectsAtOnce } from './objects-at-once.ts';
 import { missingFiles } from './transfers.ts';
 
-/** Where the output of a job is recorded, as its specification says; null when it is not stored. */
+/** The filestore of a job's output, according to its specification; null when output is not stored. */
 export const filestoreOf = (
   admissionId: string,
   { outputFilestore, storeFiles }: { outputFilestore: string | null; storeFiles: boolean },
@@ -32,11 +32,11 @@ export const filestoreOf = (
   return storeFiles ? ownFilestore(admissionId) : null;
 };
 
-/** A job that runs tasks of another one again: a named filestore stays the same. */
+/** The filestore of a retry; a named filestore stays the same. */
 export const filestoreOfRetry = (admissionId: string, before: string | null): string | null =>
   before?.startsWith(ownFilestore('')) === true ? ownFilestore(admissionId) : before;
 
-/** From an agent. Repeating it changes nothing. A late one of an attempt that was given up is covered by the later attempt. */
+/** Called by an agent; idempotent. A later attempt overrides the late addition of an abandoned attempt. */
 export async function recordTaskFiles(
   context: InstanceContext,
   { task, taskId, attempt, files }: TaskFiles,
@@ -65,7 +65,7 @@ export async function listJobFiles(
   return readPage(deps, `${filestorePrefix(actor.workspace, spec.filestore)}${jobFilesStart(number)}`, after);
 }
 
-/** A named filestore belongs to its workspace: every member reads it. */
+/** A named filestore belongs to its workspace, so every member may read it. */
 export async function listFilestore(
   { deps, actor }: Context,
   { name, after }: { name: string; after?: string | undefined },
@@ -92,7 +92,7 @@ export async function addToFilestore(
   await writeAddition(deps, key, { v: 1, job: null, task: null, storedAt: new Date(nowMs).toISOString(), files });
 }
 
-/** The files of a named filestore as they are now, one for each path. */
+/** The current files of a named filestore, one for each path. */
 export async function readFilestore(
   deps: Pick<Deps, 'objects' | 'damaged'>,
   workspace: string,
@@ -132,7 +132,7 @@ async function readPage(
 ): Promise<FilePage> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   const from = after === undefined ? {} : { after: `${folder}${after}.json` };
-  // One more than the page has: an attempt at its end is left out when the next key is a later one of the same task.
+  // One more than the page has: the last attempt is left out when the next key is a later attempt of the same task.
   const keys = await objects.list(prefix, { ...from, limit: additionsOfPage + 1 });
   const page = keys.slice(0, additionsOfPage);
   const last = page.filter(
@@ -151,5 +151,5 @@ async function readPage(
   return { items: additions.flat(), next };
 }
 
-/** The part of a key that the attempts of one task share; null for what a user added. */
+/** The part of a key that all attempts of one task share; null for a user's addition. */
 const attemptOf = (key: string): string | null => /^.*-t\d+(?=-a\d+\.json$)/.exec(key)?.[0] ?? null;

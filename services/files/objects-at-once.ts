@@ -1,2 +1,2 @@
-/** Requests to the object store of one request to us at a time. */
+/** Maximum concurrent object store requests of one API request. */
 export const objectsAtOnce = 16;

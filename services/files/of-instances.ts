@@ -1,4 +1,4 @@
-// What instances do with the content of files. Their right ends with their part in the cluster, not with their token.
+// File access of instances. Their right ends when they leave the cluster, not when their token expires.
 import type { Readable } from 'node:stream';
 
 import type { FileContent } from '../../platform/objects/files.ts';

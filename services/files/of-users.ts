@@ -1,4 +1,4 @@
-// What people and their programs do with the content of files: the scope of their token is checked here.
+// File access of users and programs; checks the scope of their token.
 import type { Readable } from 'node:stream';
 
 import type { FileContent } from '../../platform/objects/files.ts';

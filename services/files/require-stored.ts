@@ -1,11 +1,11 @@
-// Files that a request names must have been uploaded before it.
+// Requires that the files of a request were uploaded before it.
 import { RopewalkError } from '../../domain/errors.ts';
 import { findOwnClash } from '../../domain/file-path.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import type { Deps } from '../context.ts';
 import { missingFiles } from './transfers.ts';
 
-/** @throws RopewalkError VALIDATION that names the first file whose content is missing, or whose path is there twice. */
+/** @throws RopewalkError VALIDATION that names the first file with missing content or a duplicate path. */
 export async function requireStored(
   deps: Pick<Deps, 'files'>,
   workspace: string,

@@ -1,8 +1,8 @@
-// Files that go through one API process at a time. Each holds a connection and an open file.
+// Limits the files that pass through one API process at a time. Each holds a connection and an open file.
 import { RopewalkError } from '../../domain/errors.ts';
 
 export interface FileStreams {
-  /** @throws RopewalkError TOO_BUSY when as many are under way as may be. */
+  /** @throws RopewalkError TOO_BUSY at the maximum number of streams. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,6 +1,6 @@
-// How the bytes of files travel: with signed URLs to and from the bucket, or through the API where the object store is a
-// directory. Content is stored once for each workspace and SHA-256. Members and instances of a workspace read what they can name
-// by its SHA-256; lists that have it are checked for privacy (filestores.ts).
+// Transfers the bytes of files: with signed URLs to and from the bucket, or through the API where the object store is a directory. Content is stored
+// once for each workspace and SHA-256. Members and instances of a workspace may read any content whose SHA-256 they know; lists that contain it are
+// checked for privacy (filestores.ts).
 import type { Readable } from 'node:stream';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -16,12 +16,12 @@ type Files = { files: FileStore };
 
 export interface SentFile {
   sha256: string;
-  /** Bytes, where the sender says how many. */
+  /** Number of bytes, where the sender announces it. */
   announced: number | null;
   body: AsyncIterable<Uint8Array> | null;
 }
 
-/** For those of the files that are not stored yet. */
+/** For the files that are not stored yet. */
 export async function planUploads(
   { files }: Files,
   workspace: string,
@@ -51,7 +51,7 @@ export async function planDownloads(
   return { downloads };
 }
 
-/** Those whose content is not stored with this size. */
+/** Returns the files whose content is not stored with this size. */
 export async function missingFiles(
   { files }: Files,
   workspace: string,

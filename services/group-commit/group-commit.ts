@@ -1,35 +1,35 @@
-// Group commit: what arrives for one workflow within a short window becomes one update, and the answers are spread.
-// At most one flush is in flight, so a workflow is never flooded however many agents call, and nothing here waits or
-// grows without a bound. Losing a flush is harmless: callers repeat themselves under their own operation ids.
+// Group commit: items that arrive for one workflow within a short window become one update, and its answers are distributed. At most one flush is in
+// flight, so agents cannot overload a workflow, and all queues and waits are bounded. A lost flush does no harm: callers repeat their items under
+// their own operation ids.
 import { RopewalkError, type Problem } from '../../domain/errors.ts';
 import { updateDeadlineMs } from '../../domain/workflow-limits.ts';
 import { maxFlushBytes, maxFlushItems, maxFlushQueue, maxFlushWindowMs, minFlushWindowMs } from './limits.ts';
 import type { FlushSeen } from '../../platform/metrics/api-metrics.ts';
 import type { ItemAnswer } from '../../contracts/flush.ts';
 
-/** What became of one flush. A rejection means that the outcome is unknown. */
+/** The outcome of one flush. A rejection means that the outcome is unknown. */
 export type FlushOutcome<O> = { kind: 'answers'; items: ItemAnswer<O>[] } | { kind: 'closed' };
 
-/** What became of one item. `refused` is the workflow's own word: it changed nothing. */
+/** The outcome of one item. `refused`: the workflow refused it, and changed nothing. */
 export type Submitted<O> = { kind: 'answer'; value: O } | { kind: 'refused'; problem: Problem } | { kind: 'closed' };
 
 export interface GroupCommit<I, O> {
-  /** Rejects when the outcome is unknown, or TOO_BUSY before it was sent. */
+  /** Rejects when the outcome is unknown, or with TOO_BUSY before the item was sent. */
   submit(item: I, options?: SubmitOptions): Promise<Submitted<O>>;
-  /** Nothing waits and nothing is in flight. */
+  /** True when nothing waits and nothing is in flight. */
   isIdle(): boolean;
 }
 
 export interface SubmitOptions {
-  /** How long the work behind this item took. */
+  /** Duration of the tasks behind this item. */
   taskMs?: number;
-  /** How long this item may wait for company at no cost, when that is longer than the window; others may take it along. */
+  /** How long this item may wait for others without a cost, if longer than the window; another flush may include it earlier. */
   patienceMs?: number;
 }
 
 export interface GroupCommitOptions<I, O> {
   flush: (items: I[]) => Promise<FlushOutcome<O>>;
-  /** Bytes that an item's answer may need, when that can be more than the item itself. */
+  /** Bytes that an item's answer may need, if more than the item itself. */
   answerBytes?: (item: I) => number;
   /** Called after each flush, and for each item that was refused before one. */
   watch?: FlushWatch;
@@ -86,7 +86,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
     }
   };
 
-  /** The oldest items that fit together. Those that have waited too long learn so instead of waiting further. */
+  /** Takes the oldest items that fit together. Items that have waited too long are refused instead of waiting further. */
   const takeGroup = (): Waiting<I, O>[] => {
     const group: Waiting<I, O>[] = [];
     let bytes = 0;

@@ -1,5 +1,4 @@
-// One group commit per workflow, for one kind of update. Those that have been idle for a while are dropped, so that the
-// number kept is bounded by the workflows that are really talked to.
+// One group commit per workflow, for one kind of update. Idle ones are dropped, so their number is bounded by the workflows in use.
 import {
   createGroupCommit,
   type FlushOutcome,
@@ -11,7 +10,7 @@ import {
 
 export interface GroupCommits<I, O> {
   submit(workflowId: string, item: I, options?: SubmitOptions): Promise<Submitted<O>>;
-  /** Workflows held now. */
+  /** Number of workflows with a group commit. */
   size(): number;
 }
 

@@ -1,5 +1,5 @@
-// One flush as one workflow update. The update id is new for each flush and kept by its retries: within a run Temporal
-// applies it once; across continue-as-new only the items' own operation ids make a repeat safe, and they do.
+// Sends one flush as one workflow update. The update id is new for each flush and kept by its retries: within a run Temporal applies it once; across
+// continue-as-new the items' own operation ids make a repeat safe.
 import { randomUUID } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -27,8 +27,7 @@ export function createTemporalFlush<I, O>(
       );
       if (outcome.kind === 'done') return { kind: 'answers', items: outcome.value.items };
       if (outcome.kind !== 'aborted') return { kind: 'closed' };
-      // Its next run, or its next try, is there already or will be within moments; the pause only keeps a failing start from
-      // being hammered.
+      // The workflow's next run or attempt starts within moments; the pause only keeps retries from overloading a failing start.
       await pause(attempt * retryPauseMs);
     }
     throw new RopewalkError(

@@ -1,4 +1,4 @@
-// The tasks of a job by id. A view has a short array whole; a longer one is read from the specification.
+// The task ids of a job. A view contains a short array in full; a longer one is read from the specification.
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { JobArray } from '../../domain/job/array.ts';

@@ -1,4 +1,4 @@
-// A job as it was at a past moment: its tasks by their own times, its instances by the history of its cluster.
+// A job at a past time: its tasks by their own times, its instances by the history of its cluster.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import { jobMessages, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
 import { applyTask, createJobFold, jobAt, type JobFold } from '../../domain/job/at.ts';
@@ -12,7 +12,7 @@ import type { Viewed } from '../views.ts';
 import { findJob, readLive } from './live-tasks.ts';
 import { inTurn, readStates, stateAt } from './task-states.ts';
 
-/** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its submission or to come, FORBIDDEN for another user's private job. */
+/** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its submission or in the future, FORBIDDEN for another user's private job. */
 export async function getJobAt(
   { deps, actor }: Context,
   { number, time: text }: { number: number } & AtQuery,
@@ -44,7 +44,7 @@ async function foldTasks(deps: Deps, seen: Viewed<JobView>, fold: JobFold): Prom
   });
 }
 
-/** When tasks that run now began. One that has ended meanwhile has its record. */
+/** Start times of the running tasks. A task that has ended meanwhile has a record. */
 async function readStarts(
   deps: Deps,
   seen: Viewed<JobView>,

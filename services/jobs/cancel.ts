@@ -1,4 +1,4 @@
-// Ends a job: no more leases, its agents drop what runs. Cancelling an ended one changes nothing. While Temporal is unavailable
+// Ends a job: it grants no more leases, and its agents drop running tasks. Cancelling an ended job changes nothing. While Temporal is unavailable,
 // the command is stored.
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
@@ -30,7 +30,9 @@ export async function cancelJob(context: Context, { number }: { number: number }
   return showJob(context, await deps.views.job(workspace, number));
 }
 
-/** Ends some tasks of a job, which goes on with the others. @throws RopewalkError VALIDATION for tasks that it does not have, CONFLICT once it has ended. */
+/**
+ * Ends some tasks of a job; the job continues with the others. @throws RopewalkError VALIDATION for unknown tasks, CONFLICT once the job has ended.
+ */
 export async function cancelTasksOfJob(
   context: Context,
   { number, tasks: asked }: { number: number; tasks: string },
@@ -58,7 +60,7 @@ export async function cancelTasksOfJob(
 
 const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });
 
-/** False when it has left the queue meanwhile. */
+/** Returns false when the job has left the queue meanwhile. */
 async function cancelWaitingJob(
   { deps, actor }: Context,
   { number, workspace, admissionId }: StoredRecord<JobView>,

@@ -1,4 +1,4 @@
-// One text per meaning: two requests that say the same thing hash the same, whatever the order of their keys.
+// Canonical text: equal requests have equal hashes, whatever the order of their keys.
 import { createHmac } from 'node:crypto';
 
 export function hashBody(body: unknown, key: Uint8Array): string {

@@ -1,10 +1,10 @@
-// The cluster that runs a job.
+// Finds the cluster of a job.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Context } from '../context.ts';
 
-/** Null for a job that has ended, and for one that ended before it started a cluster, or has not started it yet. */
+/** Null for an ended job, and for one that has not started its cluster. */
 export async function clusterOfJob(
   { deps }: Pick<Context, 'deps'>,
   { workspace, number, endedAtMs }: JobView,

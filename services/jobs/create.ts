@@ -1,4 +1,4 @@
-// Submits a job as a request describes it.
+// Submits a job from a request.
 import { RopewalkError } from '../../domain/errors.ts';
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
@@ -22,7 +22,7 @@ import { submitJob, type JobSettingsInput } from './submit.ts';
 export interface CreateJobInput {
   body: CreateJobParsed;
   idempotencyKey: string | undefined;
-  /** Name of the schedule that it is a run of. */
+  /** Name of the schedule that submits it. */
   schedule?: string;
 }
 
@@ -42,7 +42,7 @@ export async function createJob(
   await requirePackageFiles(context, body.software);
   const inputFiles = await inputFilesOf(deps, actor.workspace, body, resolved.files);
   return submitJob(context, {
-    // What was sent: the named environment may have changed before a repetition.
+    // The request as sent, because the named environment may change before the request is repeated.
     ...{ body: sent, idempotencyKey, machines, machinesInput, warnings },
     ...{ getOrCreate: body.getOrCreate, privateToCreator: body.privateToCreator },
     bundle: bundleOf(body, { runtime, inputFiles, machines }, resolved),
@@ -71,7 +71,7 @@ const bundleOf = (
   output: files.storeFiles ? { pipe: files.pipeToFiles } : null,
 });
 
-/** Those of the request, and of the filestore as it is now where the request has no file of that path. */
+/** The files of the request, and the present files of the filestore with other paths. */
 async function inputFilesOf(
   deps: Deps,
   workspace: string,

@@ -1,4 +1,4 @@
-// What happened to a job, in order: made from its view, which keeps its newest errors only. Nothing is stored for it.
+// The events of a job in order, derived from its view, which keeps only its newest errors. Nothing is stored for them.
 import type { JobEvent } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -6,7 +6,7 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { followEvents, type EventsInput } from '../follow-events.ts';
 
-/** Rejects before the first event for what can be known then: scope and number. */
+/** Rejects before the first event for an invalid scope or number. */
 export async function readJobEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<JobEvent>> {
   requireScope(actor, 'read');
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
@@ -32,7 +32,7 @@ export function jobEvents(view: JobView): Happened[] {
   return events.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** Old errors leave the view, so that there is no common end. A job is submitted once, whatever a first look takes for its time. */
+/** Old errors leave the view, so the lists may not overlap. The submission is one event, even if an early view has another time for it. */
 export function addedSince(before: readonly Happened[], now: readonly Happened[]): readonly Happened[] {
   const keyOf = (event: Happened) => (once.has(event.code) ? event.code : JSON.stringify(event));
   const known = new Set(before.map(keyOf));

@@ -12,7 +12,7 @@ export async function getJob(context: Context, { number }: { number: number }): 
   requireScope(actor, 'read');
   const viewed = await deps.views.job(actor.workspace, number);
   const { view } = viewed;
-  // Minutes may pass while instances are launched and build an environment.
+  // Launching instances and building an environment may take minutes.
   const isUnexplained = view.status === 'pending' && view.reason === null;
   const reason = isUnexplained ? notStartedReason(view, await clusterOfJob(context, view)) : view.reason;
   return withCost(context, showJob(context, { ...viewed, view: { ...view, reason } }));

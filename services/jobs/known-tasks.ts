@@ -1,4 +1,4 @@
-// Whether a job has the tasks that a request names. There may be a million of them.
+// Checks that a job has the requested tasks, of which there may be a million.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { JobArray } from '../../domain/job/array.ts';
 import { describeStoredArray } from '../../domain/job/stored-array.ts';
@@ -6,7 +6,7 @@ import { callerOf } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
 import { inParts } from '../turns.ts';
 
-/** @throws RopewalkError VALIDATION, field `tasks`, with the first id that the job does not have. */
+/** @throws RopewalkError VALIDATION, field `tasks`, with the first unknown id. */
 export function requireTasks(
   { deps, actor }: Pick<Context, 'deps' | 'actor'>,
   wanted: JobArray,

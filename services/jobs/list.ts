@@ -1,4 +1,4 @@
-// A page of jobs, newest first: one query, rows only, and the specifications of jobs that have not started.
+// A page of jobs, newest first: one query, rows only, plus the specifications of jobs that have not started.
 import type { JobView } from '../../contracts/job.ts';
 import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -18,7 +18,7 @@ export async function listJobs(context: Context, query: ListJobsQuery): Promise<
   return { items: await withCosts(context, items), next: nextCursor(page) };
 }
 
-/** A row has its first view when its workflow has started; without one the specification knows how many tasks there are. */
+/** A row gets its first view after its workflow's start; before, the specification contains the number of tasks. */
 async function withView({ deps }: Context, record: StoredRecord<JobView>): Promise<StoredRecord<JobView>> {
   if (record.view !== null) return record;
   return { ...record, view: await deps.views.jobOfRow(record) };

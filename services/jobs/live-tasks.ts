@@ -1,4 +1,4 @@
-// What the workflow of a job still has of its tasks: those that are open, and records that no page has yet.
+// Reads a job's tasks from its workflow: open tasks, and records that are not in a page yet.
 import { jobWorkflowId, type JobView, type OpenTasks } from '../../contracts/job.ts';
 import { taskPageSize } from '../../domain/job/limits.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -18,10 +18,10 @@ export async function findJob(
 }
 
 export interface LiveTasks<A> {
-  /** Not older than the answer. */
+  /** At least as new as the answer. */
   view: JobView;
   archive: ArchivedJob;
-  /** Null when all is in the archive. Otherwise a task that is not open has ended. */
+  /** Null when all records are in the archive. Otherwise, a task that is not open has ended. */
   answer: A | null;
 }
 
@@ -41,7 +41,7 @@ export async function readLive<A extends Pick<OpenTasks, 'pagesWritten' | 'ended
     const { ended, pagesWritten } = answer;
     return { view: ended === null ? view : { ...view, ...ended }, archive: archiveOf(view, pagesWritten), answer };
   }
-  // It has ended since its view was read: now everything is in the archive, and the new view says how many pages.
+  // The job has ended since its view was read: all records are in the archive, and the new view has the number of pages.
   deps.views.expire(view.number);
   return archived((await deps.views.job(view.workspace, view.number)).view);
 }
@@ -57,7 +57,7 @@ const archiveOf = ({ workspace, number, tasks }: JobView, pages: number): Archiv
   tasks: tasks.total,
 });
 
-/** How a task ended that is not open and has no record: with its job, or before, by a cancel of some tasks. Null: it has not ended. */
+/** How a task without a record ended: with its job, or earlier, by a cancellation of some tasks. Null for a task that has not ended. */
 export function endWithoutRecord<A>({
   view: { endedAtMs, reason, tasksCancelled, status },
   answer,

@@ -1,4 +1,4 @@
-// A job's output as it was printed, line by line.
+// A job's output as printed, line by line.
 import { parseArray } from '../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
@@ -15,11 +15,11 @@ export interface LogsInput {
   tasks?: string | undefined;
   follow: boolean;
   since?: string | undefined;
-  /** Aborts when the reader has left. */
+  /** Aborts when the reader has disconnected. */
   signal: AbortSignal;
 }
 
-/** Rejects before the first line for what can be known then: scope, number, task ids. */
+/** Rejects before the first line for an invalid scope, number or task id. */
 export async function readLogs(context: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
   const { deps, actor } = context;
   requireScope(actor, 'read');
@@ -41,7 +41,7 @@ export async function readLogs(context: Context, input: LogsInput): Promise<Asyn
 
 const overStates = new Set<JobView['status']>(['done', 'error', 'cancelled']);
 
-/** A job may have a million tasks: their ids are looked for in the array, and not collected. */
+/** A job may have a million tasks, so ids are looked up in the array instead of collected. */
 async function readTaskIds(context: Context, syntax: string, view: JobView): Promise<TaskIds> {
   const wanted = parseArray(syntax, 'tasks');
   await requireTasks(context, wanted, await arrayOfView(context.deps, view));

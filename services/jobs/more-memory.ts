@@ -1,9 +1,9 @@
-// The machines of a retry with more memory: a factor of what the job asked for, or a size.
+// The machines of a retry with more memory: a factor of the job's memory, or a size.
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseBytes } from '../../domain/units.ts';
 import type { MachinesInput } from '../../schema/machines-spec.ts';
 
-/** Of an instance of a job that asked for nothing, as domain/offers chooses: four vCPUs with four times as many GiB. */
+/** Memory of an instance without requirements, as domain/offers chooses: four vCPUs with four times as many GiB. */
 const defaultMemory = '16 GiB';
 
 /** Throws VALIDATION, field `memory`. */
@@ -16,7 +16,7 @@ export function withMemory(asked: MachinesInput, memory: string): MachinesInput 
     );
   const factor = /^(\d+(?:\.\d+)?)x$/i.exec(memory.trim())?.[1];
   const wanted = factor === undefined ? memory : times(worker.memory ?? defaultMemory, Number(factor));
-  // A number of vCPUs was for the memory that it came with.
+  // The requested vCPUs belonged to the previous memory.
   const changed = { ...worker, memory: wanted, cpu: undefined };
   return { ...asked, worker: changed, head: head.types === undefined ? changed : head };
 }

@@ -1,5 +1,4 @@
-// What a request for a job comes to, before anything is written or admitted: the header of its script and its fields
-// together, and its machines. A plan is made of the same.
+// Resolves a request for a job before anything is written or admitted: its fields, the header of its script, and its machines. Plans use the same.
 import { readMachineOptions, type JobMachines } from '../../domain/job/machine-options.ts';
 import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import { resolveJob, type ResolvedJob } from '../../domain/job/settings.ts';
@@ -19,7 +18,7 @@ import { checkFiles, checkInputFiles, checkProgramName, checkWords, readHeader }
 export interface JobRequest {
   resolved: ResolvedJob;
   machines: ResolvedMachines;
-  /** What `machines` were chosen by. */
+  /** The requirements from which `machines` were chosen. */
   machinesInput: MachinesInput;
   runtime: RuntimeSpec;
   warnings: string[];
@@ -44,7 +43,7 @@ export async function readJobRequest(
   const asked = machinesWithDefaults(deps.providers, said, defaults);
   const machines = await resolveMachines(deps, asked);
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
-  // An image's entrypoint takes its arguments as they are.
+  // An image's entrypoint receives its arguments unchanged.
   if (runtime.kind !== 'container') checkProgramName(body);
   return {
     resolved,
@@ -55,10 +54,10 @@ export async function readJobRequest(
   };
 }
 
-/** An instance on this machine runs one task at a time; more than this would only contend for the machine. */
+/** An instance on a host runs one task at a time; more instances would only compete for the machine. */
 const instancesPerCore = 2;
 
-/** Fields of the request win over options and the header. */
+/** Request fields override options and the header. */
 function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInput {
   const { vmTypes, cpu, memory, gpu, schedulerVmTypes: headTypes = options.schedulerVmTypes } = body;
   const worker = {

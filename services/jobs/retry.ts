@@ -1,5 +1,5 @@
-// Runs tasks of an ended job again that are not done, as a job of its own that names the old one: the same command, files, environment
-// and ids. What the old job ran is kept sealed for some days for this.
+// Retries the unfinished tasks of an ended job in a new job that names the old one: the same command, files, environment and ids. The old job's
+// sealed bundle is kept for some days for this.
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { instancesFor } from '../../domain/job/placement.ts';
@@ -28,7 +28,10 @@ export interface RetryJobInput {
   idempotencyKey: string | undefined;
 }
 
-/** @throws RopewalkError FORBIDDEN for jobs of others, CONFLICT for what has not ended, not failed or is being retried, EXPIRED after some days. */
+/**
+ * @throws RopewalkError FORBIDDEN for other users' private jobs, CONFLICT for a job that has not ended, has not failed or is being retried, EXPIRED
+ * after some days.
+ */
 export async function retryJob(context: Context, { number, body, idempotencyKey }: RetryJobInput): Promise<CreatedJob> {
   const { deps, actor } = context;
   requireScope(actor, 'write');

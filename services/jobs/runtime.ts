@@ -1,5 +1,4 @@
-// What the tasks of a job run in: a container, a Python environment, or the instance itself. What a caller sends wins over the
-// header of the script.
+// The runtime of a job's tasks: a container, a Python environment, or the instance itself. The request overrides the header of the script.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { RuntimeOptions } from '../../domain/job/runtime-options.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
@@ -16,7 +15,7 @@ type Fields = Pick<
   'container' | 'ignoreContainerEntrypoint' | 'registryAuth' | 'runOnHost' | 'software'
 >;
 
-/** @throws RopewalkError VALIDATION when two of them are asked for. */
+/** @throws RopewalkError VALIDATION when a request names two of them. */
 export function runtimeOf(body: Fields, options: RuntimeOptions): JobRuntime {
   const runOnHost = body.runOnHost ?? options.runOnHost ?? false;
   const asked = body.container ?? options.container;

@@ -1,17 +1,17 @@
-// What travels with a job: its files, checked before anything is written, and the script among them whose header counts.
+// Checks a job's files before anything is written, and reads the header of its script.
 import { maxHeaderBytes, parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { findClash, findOwnClash } from '../../domain/file-path.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
 
-/** The header of the first file that the command names and that has one; an empty header when none has. */
+/** The header of the first file in the command that has one; an empty header when none has. */
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
   let slurm: BatchHeader | undefined;
   const byPath = new Map(files.map((file) => [normalPath(file.path), file]));
   for (const path of new Set(command.map(normalPath))) {
     const start = startOf(byPath.get(path)?.content ?? '');
-    // A NUL: it is no text.
+    // Contains a NUL, so it is not text.
     const header = start.includes('\0') ? noHeader : parseBatchHeader(start);
     if (header.options.length > 0 || header.problems.length > 0) {
       return { ...header, file: path, options: header.options.map((option) => ({ ...option, file: path })) };
@@ -21,9 +21,9 @@ export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' |
   return slurm ?? noHeader;
 }
 
-/** The whole lines among the first `maxHeaderBytes` of a file, given in base64. */
+/** The complete lines within the first `maxHeaderBytes` of a base64 file. */
 function startOf(content: string): string {
-  // Four characters are three bytes.
+  // Four characters encode three bytes.
   const chars = Math.ceil(maxHeaderBytes / 3) * 4;
   const text = Buffer.from(content.slice(0, chars), 'base64').toString('utf8');
   return content.length <= chars ? text : text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
@@ -31,7 +31,7 @@ function startOf(content: string): string {
 
 const noHeader: BatchHeader = { options: [], problems: [] };
 
-/** Refuses what could not be placed in a task's working directory, or would leave it. */
+/** Refuses paths that cannot exist in a task's working directory, or would leave it. */
 export function checkFiles(files: CreateJobParsed['files']): void {
   for (const [index, { path }] of files.entries()) {
     const parts = normalPath(path).split('/');
@@ -50,7 +50,7 @@ export function checkFiles(files: CreateJobParsed['files']): void {
   throw invalid(field, `${field}: ${path} lies below ${JSON.stringify(clash.other)}, which is a file itself.`);
 }
 
-/** Refuses input files that other files of the job leave no room for. `field`: of those of them that did not come with the request. */
+/** Refuses input files whose paths clash with other files of the job. `field`: the origin of input files that did not come with the request. */
 export function checkInputFiles(
   inputFiles: readonly { path: string }[],
   files: readonly { path: string }[],
@@ -76,7 +76,7 @@ export function checkWords({ command, ...environment }: Pick<CreateJobParsed, 'c
   checkEnvironment(environment);
 }
 
-/** What would fail on the instance, after its launch: a command line in one word, "-", and a script with DOS line breaks. */
+/** Refuses inputs that would fail only after the launch: a command line in one word, "-", and a script with DOS line breaks. */
 export function checkProgramName({
   command,
   files,

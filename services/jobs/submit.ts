@@ -1,4 +1,4 @@
-// Submits a job. What is secret or large is written first, then a reference to it is admitted.
+// Submits a job. Secret or large data is written first, then a reference to it is admitted.
 import type { QueueRequest } from '../../domain/admission/queue.ts';
 import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
@@ -14,22 +14,22 @@ import type { MachinesInput } from '../../schema/machines-spec.ts';
 import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 
-/** Settings of a job beside those that follow from its machines. */
+/** Settings of a job except those derived from its machines. */
 export type JobSettingsInput = Omit<JobSpec['settings'], 'provider' | 'providerQueue' | 'instanceVcpus' | 'machines'>;
 
 export interface SubmitInput {
-  /** As it was sent: a repeat of the request must have the same. */
+  /** The body as sent; a repeat of the request must have the same. */
   body: unknown;
   idempotencyKey: string | undefined;
   getOrCreate: boolean;
   privateToCreator: boolean;
   bundle: Bundle;
-  /** Where the files of its tasks are recorded; null: they are not kept. */
+  /** Returns the filestore that records the files of its tasks; null when they are not kept. */
   filestoreOf: (admissionId: string) => string | null;
   settings: JobSettingsInput;
-  /** It waits instead of being refused. */
+  /** Set for a job that waits instead of being refused. */
   queue?: QueueRequest;
-  /** Refused while another job that runs the failed tasks of this one is open. */
+  /** Refused while another job that retries the failed tasks of this one is open. */
   onlyRetryOf?: number;
   machines: ResolvedMachines;
   machinesInput: MachinesInput;

@@ -1,5 +1,5 @@
-// The final records of a job's tasks, from the pages of the archive. Pages hold records in the order in which tasks ended, so that any
-// page may hold any index. What was read is remembered in a few bytes a task: how each ended, and in which page its record lies.
+// The final records of a job's tasks, from the pages of the archive. Pages contain records in the order in which tasks ended, so any page may contain
+// any index. A few bytes a task are cached: how it ended, and the page of its record.
 import { taskPageSize } from '../../domain/job/limits.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
@@ -7,9 +7,9 @@ import type { Objects } from '../../platform/objects/objects.ts';
 import { type DamageReport, parseObject } from '../damaged-objects.ts';
 
 export interface TaskRecords {
-  /** The records of `wanted` indices that are in the job's pages, and how many of the pages that were read for them are unreadable. */
+  /** The records of the `wanted` indices in the job's pages, and the number of unreadable pages among those read for them. */
   find(job: ArchivedJob, wanted: readonly number[]): Promise<FoundRecords>;
-  /** How every task ended that has a record in the job's pages. Not to be changed. */
+  /** The ends of all tasks with a record in the job's pages. Must not be changed. */
   ends(job: ArchivedJob): Promise<{ ends: TaskEnds; unreadablePages: number }>;
 }
 
@@ -26,11 +26,11 @@ export interface FoundRecords {
 }
 
 export interface TaskEnds {
-  /** By index: 0 without a record, else `endCodes`. */
+  /** By index: 0 without a record, else one of `endCodes`. */
   codes: Uint8Array;
-  /** By index, from the start to the end of the last attempt; -1 without both. */
+  /** By index: from the start to the end of the last attempt; -1 when one of them is missing. */
   durationsMs: Float32Array;
-  /** By index; 0 without a record. */
+  /** By index: 0 without a record. */
   endedAtMs: Float64Array;
 }
 
@@ -42,11 +42,11 @@ export const durationOf = ({ startedAtMs, endedAtMs }: Pick<TaskRecord, 'started
 interface Index extends TaskEnds {
   pages: Uint16Array;
   isIndexed: Set<number>;
-  /** The newest reading of all pages: one at a time. */
+  /** The newest read of all pages; one at a time. */
   reading: Promise<unknown>;
 }
 
-/** A page never changes once it is written: caches only have a size. */
+/** A written page never changes, so caches need only a size limit. */
 export function createTaskRecords(objects: Pick<Objects, 'get'>, damaged: DamageReport): TaskRecords {
   const cache = new Map<string, TaskRecord[]>();
   const indices = new Map<number, Index>();
@@ -123,9 +123,9 @@ export function createTaskRecords(objects: Pick<Objects, 'get'>, damaged: Damage
   };
 }
 
-/** At some 200 kB each. */
+/** Some 200 kB each. */
 const maxCachedPages = 200;
-/** At fifteen bytes each. */
+/** Fifteen bytes each. */
 const maxIndexedTasks = 4_000_000;
 /** A bucket answers in tens of milliseconds, and a job of a million tasks has 2,000 pages. */
 const pagesAtOnce = 16;
@@ -153,7 +153,7 @@ function addToIndex(
   isIndexed.add(page);
 }
 
-/** Tasks mostly end in order. */
+/** Tasks mostly end in order, so the likeliest pages come first. */
 function byLikelihood(pages: number, firstIndex: number): number[] {
   const guess = Math.floor(firstIndex / taskPageSize);
   return Array.from({ length: pages }, (_, page) => page).sort((a, b) => Math.abs(a - guess) - Math.abs(b - guess));

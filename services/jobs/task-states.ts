@@ -1,4 +1,4 @@
-// The states of all tasks of a job, at a byte each: for a grid of them, and to find those in some state.
+// The states of all tasks of a job, at a byte each: for a grid of them, and for a search by state.
 import { jobMessages, type AllOpenTasks, type JobView } from '../../contracts/job.ts';
 import type { OpenStates } from '../../domain/job/open-tasks.ts';
 import { countDuration, durationClasses } from '../../domain/job/task-durations.ts';
@@ -11,10 +11,10 @@ import type { Viewed } from '../views.ts';
 import { endWithoutRecord, findJob, readLive } from './live-tasks.ts';
 import { durationOf, endCodes } from './task-records.ts';
 
-/** Cells of a grid: more than a page has pixels for. */
+/** Maximum number of cells in a grid: more than a page has pixels for. */
 export const maxTaskCells = 100_000;
 
-/** As runs of equal states, and how long tasks took that have ended. Above `maxTaskCells` tasks, a cell stands for several. */
+/** Returns runs of equal states, and the durations of ended tasks. Above `maxTaskCells` tasks, a cell stands for several. */
 export async function readTaskStates(context: Context, { number }: { number: number }): Promise<TaskStates> {
   const seen = await findJob(context, number);
   return inTurn(context, seen, async () => {
@@ -45,7 +45,7 @@ export async function readTaskStates(context: Context, { number }: { number: num
   });
 }
 
-/** For all that reads every task of a job. */
+/** For every operation that reads all tasks of a job. */
 export const inTurn = <T>(
   { deps, actor }: Pick<Context, 'deps' | 'actor'>,
   { view }: Viewed<JobView>,
@@ -53,11 +53,11 @@ export const inTurn = <T>(
 ) => deps.turns.take(callerOf(actor).id, view.tasks.total, work);
 
 export interface AllStates {
-  /** By index, see `stateAt`. */
+  /** By index; see `stateAt`. */
   codes: Uint8Array;
-  /** By index; -1 without a start or an end. */
+  /** By index: -1 without a start or an end. */
   durationsMs: Float32Array;
-  /** By index; 0 for a task that has not ended. */
+  /** By index: 0 for a task that has not ended. */
   endedAtMs: Float64Array;
   running: readonly number[];
 }
@@ -97,7 +97,7 @@ async function enterOpen(codes: Uint8Array, open: OpenStates): Promise<void> {
   for (const index of running) codes[index] = codeOf.running;
 }
 
-/** A higher code is what a cell of several tasks shows. */
+/** A cell of several tasks shows the highest code. */
 const codeOf: Record<Task['state'], number> = { ...endCodes, pending: 3, assigned: 4, running: 5, unknown: 6 };
 const names: Partial<Record<number, Task['state']>> = Object.fromEntries(
   taskState.options.map((name) => [codeOf[name], name]),

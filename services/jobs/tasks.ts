@@ -1,5 +1,5 @@
-// A page of a job's tasks in the order of their index: ended ones from the archive, open ones from the workflow. A task that
-// never ran has no record: it ended with its job.
+// A page of a job's tasks in the order of their index: ended ones from the archive, open ones from the workflow. A task that never ran has no record:
+// it ended with its job.
 import type { TaskRecord } from '../../domain/job/state.ts';
 import type { Task, TaskPage, TasksQuery } from '../../schema/jobs.ts';
 import { jobMessages, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
@@ -13,7 +13,7 @@ import { arrayOfView } from './array-of-view.ts';
 import { endWithoutRecord, findJob, readLive } from './live-tasks.ts';
 import { inTurn, readStates, stateAt } from './task-states.ts';
 
-/** With `states`, only tasks in one of them. */
+/** With `states`, returns only tasks in one of them. */
 export async function listTasks(
   context: Context,
   { number, limit, after, state: states }: { number: number; limit: number } & Partial<TasksQuery>,
@@ -25,7 +25,7 @@ export async function listTasks(
     : inTurn(context, seen, () => firstInStates(context.deps, seen, { states, from, limit })));
   const items = await withTaskCosts(context.deps, number, await readTasks(context.deps, seen, wanted.indices));
   return {
-    // Some may have changed since their states were read.
+    // Some may have changed since the states were read.
     items: states === undefined ? items : items.filter(({ state }) => states.includes(state)),
     next: wanted.hasMore ? String(wanted.indices.at(-1)) : null,
   };
@@ -91,7 +91,7 @@ const untouched: TaskFacts = {
   reason: null,
 };
 
-/** Its record may be in a page that cannot be read. */
+/** Its record may be in an unreadable page. */
 const unknown: TaskFacts = {
   ...untouched,
   state: 'unknown',

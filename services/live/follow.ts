@@ -1,4 +1,4 @@
-// A view that is read once a second until its job or cluster has ended: one stream instead of many requests.
+// Reads a view once a second until its job or cluster has ended: one stream instead of many requests.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -7,12 +7,12 @@ import { shuttingDown } from '../shutting-down.ts';
 
 export interface FollowInput {
   follow: boolean;
-  /** Aborts when the reader has left. */
+  /** Aborts when the reader has disconnected. */
   signal: AbortSignal;
 }
 
 export interface ViewSource<V> {
-  /** Read already: what is wrong with the request was said before the stream began. */
+  /** Read before, so errors of the request are reported before the stream begins. */
   first: V;
   read: () => Promise<V>;
   hasEnded: (view: V) => boolean;
@@ -20,7 +20,7 @@ export interface ViewSource<V> {
 
 const pollMs = 1_000;
 
-/** Each view that was read, changed or not. While Temporal or the database is unavailable, the last one again. */
+/** Yields each view, changed or not; while Temporal or the database is unavailable, the last one again. */
 export async function* readAgain<V>(
   deps: Pick<Deps, 'stopping'>,
   { follow, signal: left }: FollowInput,
@@ -32,17 +32,17 @@ export async function* readAgain<V>(
     yield view;
     if (!follow || hasEnded(view) || left.aborted) return;
     await sleep(pollMs, undefined, { signal }).catch(() => undefined);
-    // A stream that our own end cuts short must not look complete to its reader.
+    // A stream that ends because this process stops must not look complete to its reader.
     if (deps.stopping.aborted) throw shuttingDown();
     const last = view;
     view = await read().catch((error: unknown) => unlessAway(error, last));
   }
 }
 
-/** The cost of a running instance grows every second: a view in which nothing else has changed is given again at this pace. */
+/** The cost of a running instance grows every second, so a view without other changes is repeated at this interval. */
 export const costPaceMs = 30_000;
 
-/** The view, and again whenever it has changed. */
+/** Yields the view, and again whenever it has changed. */
 export async function* followView<V>(
   deps: Pick<Deps, 'stopping' | 'monotonicMs'>,
   input: FollowInput,
@@ -60,7 +60,7 @@ export async function* followView<V>(
   }
 }
 
-/** A tag may be named `cost`, too: its value is text. */
+/** A tag may be named `cost` too; its value is text. */
 const leaveOutCosts = (key: string, value: unknown): unknown =>
   key === 'cost' && typeof value !== 'string' ? undefined : value;
 

@@ -1,17 +1,17 @@
-// When this replica last heard each agent. Agents speak thousands of times a minute: only memory is touched here, and the
-// database learns of it in batches (round.ts).
+// When this replica last heard each agent. Agents send thousands of requests a minute, so only memory is updated here; round.ts writes batches to the
+// database.
 import { hear, interrupt, isForgettable, isNoteDue, type Streak } from '../../domain/liveness/streak.ts';
 import type { Clocks } from '../../domain/liveness/listening.ts';
 import type { HeardAgent } from '../../store/liveness-port.ts';
 
 export interface HeardAgents {
-  /** `silentAfterMs`: after which silence it is suspected, where the caller knows. */
+  /** `silentAfterMs`: the silence after which the agent is suspected, where the caller knows it. */
   touch(cluster: number, instance: string, silentAfterMs?: number): void;
-  /** It has spoken, and its cluster did not get the message. */
+  /** The agent sent a report that did not reach its cluster. */
   interrupt(cluster: number, instance: string): void;
-  /** What the database must learn, with a function to call when it has. */
+  /** The entries to write to the database, and a function to call after the write. */
   takeDue(): { items: HeardAgent[]; noted: () => void };
-  /** The silent period of an agent, as the database has it. */
+  /** Sets the silence limit of an agent from the database. */
   learn(cluster: number, instance: string, silentAfterMs: number): void;
 }
 
