@@ -1,5 +1,5 @@
 // The Temporal worker: runs the workflows, the activities that any worker can run, and those of each enabled provider on the
-// queues of its places: one for this machine, so that `terminate` reaches the host that holds the process, and one a region.
+// queues of its places: one for this machine, so that `terminate` reaches the host of the process, and one per region.
 import { flushCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -92,7 +92,7 @@ async function main(): Promise<void> {
         logger.info({ err, cluster, instance }, 'a crashed agent could not be reported to its cluster'),
       );
   };
-  // Loads the SDKs of configured clouds only.
+  // Loads only the SDKs of configured clouds.
   const launching = {
     apiUrl: settings.apiUrl,
     agentBundle: settings.agentBundle,
@@ -115,7 +115,7 @@ async function main(): Promise<void> {
   const workflowModules = ['workflows/updates-last.ts', ...(tracing === null ? [] : ['workflows/tracing.ts'])].map(
     pathOf,
   );
-  // A bundle that was made beforehand has all interceptors but those of tracing.
+  // A prebuilt bundle has all interceptors except those of tracing.
   const code =
     settings.workflowBundle === null || tracing !== null
       ? { workflowsPath: pathOf('workflows/index.ts'), interceptors: { workflowModules } }
@@ -159,7 +159,7 @@ async function main(): Promise<void> {
     );
   }
   logger.info('worker running');
-  // What was compiled is kept when a process ends in order, which not every worker does.
+  // Otherwise the compile cache is only written at a normal exit, which not every worker has.
   flushCompileCache();
   await Promise.all([control, ...providers].map((worker) => worker.run()));
   await tracing?.close();
@@ -167,7 +167,7 @@ async function main(): Promise<void> {
   await store.close();
 }
 
-/** Never migrates: `ropewalk init` and `ropewalk dev` do. Ends the process when the database cannot be used. */
+/** Never migrates; `ropewalk init` and `ropewalk dev` do. Ends the process when the database cannot be used. */
 async function openDatabase(
   { databaseUrl, home }: WorkerSettings,
   parts: DeploymentParts,
@@ -189,12 +189,12 @@ async function openDatabase(
   }
 }
 
-/** The queues of providers have activities only. */
+/** The providers' queues have activities only. */
 const isByDesign = (message: string): boolean => message.startsWith('No workflows registered');
 
 const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
 
-/** Named as Prometheus does: seconds, and counters that end in _total. */
+/** Prometheus naming: seconds, and counters that end in _total. */
 const temporalMetrics = (port: number) => ({
   metrics: {
     prometheus: {
