@@ -1,5 +1,5 @@
-// Makes what production runs besides the sources: dist/agent.mjs and dist/workflows.cjs. Run by `npm run build`, also while
-// an image is built.
+// Builds the bundles that production runs besides the sources: dist/agent.mjs and dist/workflows.cjs. Run by `npm run build`,
+// also during an image build.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { buildAgent } from '../agent/build.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** Whole files or none: a Temporal worker may start at this moment. */
+/** Writes files atomically, because a Temporal worker may start at this moment. */
 export async function buildProduction(outDir: string): Promise<{ agent: string; workflows: string }> {
   const agent = join(outDir, 'agent.mjs');
   const workflows = join(outDir, 'workflows.cjs');
@@ -21,7 +21,7 @@ export async function buildProduction(outDir: string): Promise<{ agent: string; 
   return { agent, workflows };
 }
 
-/** Every bundle has the interceptor that keeps the order of commands: without it histories of today do not replay. */
+/** Every bundle includes the interceptor that keeps the order of commands; without it, current histories do not replay. */
 export async function bundleWorkflows(outFile: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(repository, 'workflows', 'index.ts'),

@@ -1,5 +1,5 @@
-// The database of records of an installation: where it is, and whose. Opened before Temporal is touched, so that a start that
-// must not happen changes nothing there.
+// The database of records of an installation: its location and its deployment. Opened before Temporal is used, so that a
+// refused start changes nothing there.
 import { join } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -12,7 +12,7 @@ import { findHost, type Host } from './host.ts';
 type Env = Record<string, string | undefined>;
 
 export interface DatabasePlace {
-  /** Of PostgreSQL; null: SQLite in `file`. It holds a password: errors and lists show `databaseName` instead. */
+  /** PostgreSQL's URL; null: SQLite in `file`. It contains a password: errors and lists show `databaseName` instead. */
   url: string | null;
   file: string;
 }
@@ -22,7 +22,7 @@ export const databasePlace = (env: Env, home: string): DatabasePlace => ({
   file: join(home, 'ropewalk.db'),
 });
 
-/** For people: without user and password. */
+/** Display name, without user and password. */
 export function databaseName({ url, file }: DatabasePlace): string {
   if (url === null) return file;
   if (!URL.canParse(url)) return 'the database of ROPEWALK_DATABASE_URL';
@@ -33,7 +33,7 @@ export function databaseName({ url, file }: DatabasePlace): string {
 export interface OpenedDatabase {
   store: Store;
   name: string;
-  /** It was empty, and belongs to this deployment from now on. */
+  /** The database was empty, and now belongs to this deployment. */
   isNew: boolean;
 }
 
@@ -59,8 +59,8 @@ export async function openDatabase(options: { env: Env; home: string; host: Host
 }
 
 /**
- * A home without host.json is not given an id of its own where the database has a deployment: `ropewalk destroy` would then look for
- * the instances of a deployment that has none.
+ * Refuses to create a new id for a home without host.json when the database has a deployment: `ropewalk destroy` would then
+ * search for the instances of a deployment that has none.
  *
  * @throws RopewalkError CONFLICT
  */
@@ -76,7 +76,7 @@ export async function requireHostFile({ env, home }: { env: Env; home: string })
   });
 }
 
-/** Null also for a database that cannot be read as it is, because it is empty or its tables are of another version. */
+/** Null also for a database that cannot be read as it is, because it is empty or has another schema version. */
 export async function readDeployment(place: DatabasePlace): ReturnType<DeploymentStore['read']> {
   if (place.url === null && !(await exists(place.file))) return null;
   try {

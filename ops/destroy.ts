@@ -1,5 +1,5 @@
 // `ropewalk destroy --by-tag`: the emergency stop. Terminates every instance and every cloud resource with a deployment's tag,
-// through the providers alone: it uses no database, no Temporal, no API and no Temporal worker.
+// using only the providers: no database, no Temporal, no API and no Temporal worker.
 import { RopewalkError } from '../domain/errors.ts';
 import { type Configured, configuredProviders } from '../providers/manifests.ts';
 import { type Ended, endAll, type Found, listAll, type Where } from './end-all.ts';
@@ -10,24 +10,24 @@ import { reporting, type Said } from './report.ts';
 export interface DestroyOptions {
   env: Record<string, string | undefined>;
   home: string;
-  /** The home's own when absent. */
+  /** Default: the home's deployment. */
   deployment?: string | undefined;
   dryRun: boolean;
-  /** Without asking. */
+  /** Skips the question. */
   yes: boolean;
   format: 'table' | 'json';
-  /** Shows the question and answers the line that was typed; null when standard input is closed. */
+  /** Shows the question and returns the typed line; null when standard input is closed. */
   ask: (question: string) => Promise<string | null>;
-  /** How long it repeats attempts; ten minutes unless given. */
+  /** Time limit of its retries; ten minutes by default. */
   withinMs?: number;
 }
 
-/** The exit code: 1 also when something could not be listed or ended. */
+/** Returns the exit code: 1 also when something could not be listed or ended. */
 export async function runDestroy(options: DestroyOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const deploymentId = await deploymentOf(options);
     const { env, home } = options;
-    // Also those that are disabled now: instances of an earlier time may exist there.
+    // Includes disabled providers, where earlier instances may exist.
     const configured = configuredProviders({ env, home, hostId: (await findHost(home))?.hostId ?? '' });
     const places = (await Promise.all(configured.map(placesOf))).flat();
     const found = await Promise.all(places.map((place) => listAll(place, deploymentId)));
@@ -69,7 +69,7 @@ async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
   }));
 }
 
-/** What could not be listed yet may hold something. */
+/** A place whose list failed temporarily may still have resources. */
 const isToBeEnded = ({ instances, resources, isPassing }: Found): boolean =>
   isPassing || instances.length + resources.length > 0;
 

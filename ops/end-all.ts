@@ -1,4 +1,4 @@
-// Terminates all that one provider lists of a deployment, until the list is empty, and reports what remains.
+// Terminates everything that one provider lists for a deployment, until the list is empty, and reports the rest.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../domain/owner.ts';
@@ -9,9 +9,9 @@ import type { CloudResource, ObservedInstance, Provider } from '../providers/pro
 export interface Where {
   where: string;
   provider: Provider;
-  /** Whether a request that failed so is to be repeated. */
+  /** Whether a failed request should be repeated. */
   mayPass: (error: unknown) => boolean;
-  /** A cloud shows new instances late: two lists of it are this far apart. */
+  /** The delay between two lists, because a cloud shows new instances late. */
   betweenListsMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface Found extends Where {
   resources: CloudResource[];
   /** Why the lists are incomplete; null when they are complete. */
   problem: string | null;
-  /** Another attempt may complete them. */
+  /** Whether a retry may complete them. */
   isPassing: boolean;
 }
 
@@ -45,7 +45,10 @@ export async function listAll(place: Where, deploymentId: string): Promise<Found
   return found;
 }
 
-/** Never rejects. It repeats what a cloud refuses for a time, until the limit. Instances first: a cloud lists their volumes as unused only when they are gone. */
+/**
+ * Never rejects. Retries temporary refusals until the limit. Ends instances first, because a cloud lists their volumes as
+ * unused only after they are terminated.
+ */
 export async function endAll(place: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
   const { provider } = place;
   const terminated = new Set<string>();
@@ -60,7 +63,7 @@ export async function endAll(place: Where, deploymentId: string, signal: AbortSi
     return instances.length + resources.length;
   };
   try {
-    // Two empty lists in a row: an instance may have been starting during the first one.
+    // Requires two empty lists in a row: an instance may have been starting during the first one.
     for (let emptyLists = 0; emptyLists < 2; await sleep(place.betweenListsMs, undefined, { signal })) {
       try {
         emptyLists = (await round()) === 0 ? emptyLists + 1 : 0;
@@ -80,7 +83,7 @@ export async function endAll(place: Where, deploymentId: string, signal: AbortSi
   return { ...place, terminated: [...terminated], removed: [...removed], remaining, problem };
 }
 
-/** A group that fails does not stop the others; when every group fails, the first reason is thrown. */
+/** A failed group does not stop the others; when every group fails, the first error is thrown. */
 async function ofEachOwner(
   things: readonly { id: string; owner: Owner }[],
   done: Set<string>,

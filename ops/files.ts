@@ -1,5 +1,5 @@
-// Small JSON and text files of the home directory. Written whole (a reader, or the next start after a crash, sees all of
-// one or none) and for their owner alone.
+// Small JSON and text files of the home directory. Written atomically (also with respect to crashes) and readable by their
+// owner only.
 import { readFile } from 'node:fs/promises';
 
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ import { errorCode, writeWhole } from '../providers/local/files.ts';
 export const writeJson = (path: string, value: unknown): Promise<void> =>
   writeWhole(path, `${JSON.stringify(value, null, 2)}\n`);
 
-/** null when there is no such file; a file that is there but makes no sense is an error, never silently replaced. */
+/** null when the file does not exist; an invalid file is an error, never silently replaced. */
 export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   const text = await readTextOrNull(path);
   if (text === null) return null;

@@ -1,5 +1,5 @@
-// The ids of this machine and of this installation, in $ROPEWALK_HOME/host.json. Made once and never changed: the tags of
-// every instance and the database hold the deployment's.
+// The ids of this machine and of this installation, in $ROPEWALK_HOME/host.json. Created once and never changed: the tags of
+// every instance and the database contain the deployment's id.
 import { join } from 'node:path';
 
 import { z } from 'zod';
@@ -18,7 +18,7 @@ export async function loadHost(home: string): Promise<Host> {
   return host;
 }
 
-/** null when this home has never been used. */
+/** null for a new home. */
 export async function findHost(home: string): Promise<Host | null> {
   return readJson(hostPath(home), hostFile);
 }

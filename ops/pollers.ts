@@ -1,7 +1,7 @@
 // Whether a Temporal worker polls a task queue.
 import type { Client } from '@temporalio/client';
 
-/** Of the protocol's enumeration. */
+/** Values of the protocol's enumeration. */
 const queueTypes = { workflows: 1, activities: 2 } as const;
 type QueueType = keyof typeof queueTypes;
 
@@ -13,7 +13,7 @@ export async function hasPoller(client: Client, queue: string, type: QueueType):
   return pollers.some(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < recentMs);
 }
 
-/** Whether this process polls: the SDK gives a worker the identity `{pid}@{host}`. */
+/** Whether this process polls: the SDK's worker identity is `{pid}@{host}`. */
 export async function isPolledBy(client: Client, { queue, pid }: { queue: string; pid: number }): Promise<boolean> {
   const pollers = await listPollers(client, queue, 'workflows');
   return pollers.some(({ identity }) => identity?.startsWith(`${pid}@`) === true);

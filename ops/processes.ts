@@ -1,5 +1,5 @@
-// What a stack remembers of its child processes in $HOME/run/NAME.json, so that the next start can end those that
-// outlived a killed stack. A pid is only ever signalled together with its start time, or with our mark in its environment.
+// A stack's record of its child processes in $HOME/run/NAME.json, with which the next start ends those that outlived a killed
+// stack. A pid is only ever signalled together with its start time, or with our variable in its environment.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ import { listInstanceIds } from '../providers/local/files.ts';
 import { isSameProcess, scanProcesses, startTimeOf } from '../providers/local/processes.ts';
 import { readJson, writeJson } from './files.ts';
 
-/** Set in the environment of each child of a stack, with ROPEWALK_HOME beside it. Agents do not inherit it. */
+/** An environment variable of each child of a stack, beside ROPEWALK_HOME. Agents do not inherit it. */
 export const childMark = 'ROPEWALK_STACK_CHILD';
 
 const record = z.object({ name: z.string(), pid: z.number(), startTime: z.string() });
@@ -24,7 +24,7 @@ export async function forgetProcess(runDir: string, name: string): Promise<void>
   await rm(join(runDir, `${name}.json`), { force: true });
 }
 
-/** Ends the children that an earlier stack of this home left running; answers their names. */
+/** Ends the children that an earlier stack of this home left running; returns their names. */
 export async function endSurvivors(home: string, runDir: string): Promise<string[]> {
   const survivors = await findSurvivors(home, runDir);
   for (const survivor of survivors) signalGroup(survivor.pid, 'SIGTERM');
@@ -35,7 +35,7 @@ export async function endSurvivors(home: string, runDir: string): Promise<string
   return survivors.map((survivor) => survivor.name);
 }
 
-/** Living processes of a home: children of its stack, instances and their tasks. */
+/** Running processes of a home: children of its stack, instances and their tasks. */
 export async function processesLeft(home: string): Promise<{ name: string; pid: number }[]> {
   const ids = new Set(await listInstanceIds(home));
   const ofInstances = (await scanProcesses()).filter((entry) => entry.instance !== null && ids.has(entry.instance));
@@ -45,12 +45,12 @@ export async function processesLeft(home: string): Promise<{ name: string; pid: 
   ];
 }
 
-/** Children lead their own process group, so that Ctrl-C in a terminal reaches the supervisor alone. */
+/** Children lead their own process group, so that a terminal's Ctrl-C reaches only the supervisor. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
@@ -69,7 +69,10 @@ async function recordNames(runDir: string): Promise<string[]> {
   return files.filter((file) => file.endsWith('.json') && file !== 'stack.json').map((file) => file.slice(0, -5));
 }
 
-/** A stack killed between starting a child and recording it leaves one without a record. Linux only: elsewhere none is found. */
+/**
+ * Finds children without a record, left by a stack that was killed between starting and recording them. Linux only: elsewhere
+ * none is found.
+ */
 async function markedProcesses(home: string): Promise<ProcessRecord[]> {
   if (process.platform !== 'linux') return [];
   const found: ProcessRecord[] = [];

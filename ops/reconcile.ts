@@ -1,5 +1,5 @@
 // `ropewalk reconcile`: compares the database with workflows now, as the schedule does every few minutes, and prints the
-// report. It decides nothing itself: the workflow does, with the settings that the schedule has.
+// report. The workflow makes all decisions, with the schedule's settings.
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
@@ -26,7 +26,7 @@ export interface ReconcileOptions {
   format: 'table' | 'json';
 }
 
-/** The exit code: 1 also when the comparison was refused, or something could not be compared. */
+/** Returns the exit code: 1 also when the comparison was refused, or something could not be compared. */
 export async function runReconcile(options: ReconcileOptions, said: Said): Promise<number> {
   return reporting(said, () =>
     withTemporal(options, async ({ client, namespace }) => {
@@ -56,7 +56,7 @@ export async function reconcileNow(
 async function scheduledInput(client: Client, namespace: string): Promise<ReconcileInput> {
   try {
     const { action } = await client.schedule.getHandle(reconcileScheduleId).describe();
-    // ops/init/claim.ts writes it, and no other program does.
+    // Only ops/init/claim.ts writes it.
     const [input]: readonly ReconcileInput[] = action.args ?? [];
     if (input !== undefined) return input;
   } catch (error) {

@@ -1,17 +1,17 @@
-// How an operator's command ends: what happened, why, what to do. These commands print errors themselves, because the command
-// line formats errors of the API only.
+// Reports how an operator's command ends: what happened, why, and a remedy. These commands print errors themselves, because the
+// command line formats only the API's errors.
 import { RopewalkError } from '../domain/errors.ts';
 
 export interface Said {
   /** A line of the result. */
   out: (text: string) => void;
-  /** A result for programs. */
+  /** A machine-readable result. */
   json: (value: unknown) => void;
   /** Notes and errors. */
   err: (text: string) => void;
 }
 
-/** The exit code: that of `work`, or 1 with an explanation. An unexpected error is thrown. */
+/** Returns the exit code: that of `work`, or 1 with an explanation. Rethrows an unexpected error. */
 export async function reporting(said: Said, work: () => Promise<number>): Promise<number> {
   try {
     return await work();

@@ -9,7 +9,7 @@ export interface RunNow<I> {
   type: string;
   workflowId: string;
   input: I;
-  /** Milliseconds after which the run is given up. */
+  /** Time limit of the run, in milliseconds. */
   waitMs: number;
   /** Shown in the Temporal UI. */
   summary: string;
@@ -33,7 +33,7 @@ export async function runNow<I, R>(
   return report;
 }
 
-/** The error of a run that failed, for people; every other error as it is. `what`: "the sweep of local/host". */
+/** The user-facing error of a failed run; every other error unchanged. `what`: "the sweep of local/host". */
 export function unfinished(error: unknown, { what, hint }: { what: string; hint: string }): unknown {
   if (!(error instanceof WorkflowFailedError)) return error;
   const reason = error.cause?.cause ?? error.cause;

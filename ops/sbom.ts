@@ -1,5 +1,5 @@
-// `npm run sbom`: the bill of materials of what is shipped, in CycloneDX, on stdout. npm's own `--omit dev` leaves out packages that
-// are needed both for development and in production, so that it is asked for all, and those for development alone are left out here.
+// `npm run sbom`: the bill of materials of the shipped packages, in CycloneDX, on stdout. npm's own `--omit dev` omits packages
+// that both development and production need, so all are requested, and development-only ones are removed here.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 

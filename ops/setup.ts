@@ -1,5 +1,5 @@
-// `ropewalk setup PROVIDER`: prepares a cloud account from the operator's own credentials. It shows a plan, asks, and carries it out;
-// a second run continues with what is missing. It uses no database, no Temporal and no API.
+// `ropewalk setup PROVIDER`: prepares a cloud account with the operator's own credentials. It shows a plan, asks, and applies
+// it; a second run continues with the rest. It uses no database, no Temporal and no API.
 import { join } from 'node:path';
 
 import { parseRange } from '../domain/cluster/capacity/ingress-rules.ts';
@@ -15,7 +15,7 @@ export interface SetupOptions {
   home: string;
   /** Name of the provider. */
   provider: string;
-  /** The home's own when absent. */
+  /** Default: the home's deployment. */
   deployment?: string | undefined;
   name: string;
   regions: readonly string[];
@@ -25,19 +25,19 @@ export interface SetupOptions {
   controlPlaneRole: string | null;
   project: string | null;
   bucket: string | null;
-  /** Where the settings lie; by default where the settings variable says, else in the home. */
+  /** Path of the settings; by default that of the settings variable, else in the home. */
   settings?: string | undefined;
-  /** Show what would be done. */
+  /** Only show the plan. */
   planOnly: boolean;
-  /** Take away what an earlier run made. */
+  /** Remove the resources of an earlier run. */
   remove: boolean;
   yes: boolean;
   format: 'table' | 'json';
-  /** Shows the question and answers the line that was typed; null when standard input is closed. */
+  /** Shows the question and returns the typed line; null when standard input is closed. */
   ask: (question: string) => Promise<string | null>;
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runSetup(options: SetupOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { setup, settingsPath } = await setupOf(options);
@@ -65,12 +65,12 @@ export interface QuotaOptions extends Pick<
   SetupOptions,
   'env' | 'home' | 'provider' | 'regions' | 'settings' | 'project'
 > {
-  /** vCPUs to ask for; null only shows. */
+  /** vCPUs to request; null only shows the quotas. */
   request: number | null;
   format: 'table' | 'json';
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runQuotas(options: QuotaOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { setup, settingsPath } = await setupOf(options);
@@ -116,7 +116,7 @@ async function inputOf(options: SetupOptions, settingsPath: string): Promise<Set
   };
 }
 
-/** As firewalls store it: a cloud that shows another text than it was given would have its rule revoked by the next run. */
+/** In the firewall's normal form: otherwise the next run would revoke a rule that the cloud shows differently. */
 function rangeOf(text: string): string {
   const range = parseRange(text);
   if (range !== null) return range;

@@ -1,5 +1,5 @@
-// Looks for stuck workflows now, as the schedule does every minute, and finds where one could be reset. A Temporal worker
-// decides, with the memory that the schedule's runs have.
+// Finds stuck workflows now, as the schedule does every minute, and the event to which one could be reset. A Temporal worker
+// decides, with the memory of the schedule's runs.
 import type { Client } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
@@ -28,8 +28,8 @@ export async function findStuckWorkflows(
 }
 
 /**
- * The event of a completed workflow task to reset to: the last one before the event that the failure names, or the last one of
- * all. Null when the history has none.
+ * The completed workflow task event to reset to: the last one before the event in the failure message, or the last one of all.
+ * Null when the history has none.
  */
 export async function resetPoint(client: Client, workflowId: string, failure: string): Promise<number | null> {
   const named = /HistoryEvent\(id: (\d+)/.exec(failure)?.[1];

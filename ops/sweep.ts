@@ -1,5 +1,5 @@
-// `ropewalk sweep`: runs the scheduled sweeps of a namespace now, or shows what they would do. It decides nothing itself:
-// the workflow that the schedule runs does, with the settings that the schedule has.
+// `ropewalk sweep`: runs the scheduled sweeps of a namespace now, or shows their effect. The schedule's workflow makes all
+// decisions, with the schedule's settings.
 import type { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -24,7 +24,7 @@ export interface SweepOptions {
   format: 'table' | 'json';
 }
 
-/** The exit code: 1 also when something could not be judged or ended. */
+/** Returns the exit code: 1 also when something could not be judged or ended. */
 export async function runSweep(options: SweepOptions, said: Said): Promise<number> {
   return reporting(said, () =>
     withTemporal(options, async ({ client, namespace }) => {
@@ -45,13 +45,13 @@ export async function runSweep(options: SweepOptions, said: Said): Promise<numbe
   );
 }
 
-/** What the schedules of this namespace run. */
+/** The inputs of this namespace's schedules. */
 async function scheduledSweeps(client: Client, namespace: string): Promise<SweepInput[]> {
   const inputs: SweepInput[] = [];
   for await (const { scheduleId } of client.schedule.list()) {
     if (!scheduleId.startsWith(sweepScheduleId(''))) continue;
     const { action } = await client.schedule.getHandle(scheduleId).describe();
-    // ops/init/schedule.ts writes it, and no other program does.
+    // Only ops/init/schedule.ts writes it.
     const [input]: readonly SweepInput[] = action.args ?? [];
     if (input !== undefined) inputs.push(input);
   }
@@ -75,7 +75,7 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
   }
 }
 
-/** Milliseconds: longer than the workflow waits for a host that does not answer. */
+/** Milliseconds: longer than the workflow waits for an unresponsive host. */
 const waitMs = 10 * 60_000;
 
 function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {

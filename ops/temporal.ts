@@ -1,5 +1,5 @@
-// Which Temporal an operator's command talks to: the one that TEMPORAL_ADDRESS or a profile of Temporal's own configuration
-// names, else the one of the stack that runs in this home.
+// Selects the Temporal server of an operator's command: that of TEMPORAL_ADDRESS or of a profile in Temporal's own
+// configuration, else that of the stack running in this home.
 import { join } from 'node:path';
 
 import { Client, Connection } from '@temporalio/client';
@@ -24,7 +24,7 @@ export interface TemporalOptions {
   namespace?: string | undefined;
 }
 
-/** Calls `use` with a server that has answered; the connection is closed afterwards. */
+/** Calls `use` once the server has answered; closes the connection afterwards. */
 export async function withTemporal<T>(
   options: TemporalOptions,
   use: (target: TemporalTarget) => Promise<T>,

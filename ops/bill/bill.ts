@@ -1,4 +1,4 @@
-// `ropewalk bill FILE...`: compares a Cost and Usage report of AWS with the cost ledger, cluster by cluster.
+// `ropewalk bill FILE...`: compares an AWS Cost and Usage report with the cost ledger, cluster by cluster.
 import { type ComparedBill, createBill, type BillComparison } from '../../domain/cost/bill.ts';
 import type { CostInterval } from '../../domain/cost/interval.ts';
 import { dollarsOf } from '../../domain/cost/interval.ts';
@@ -18,7 +18,7 @@ export interface BillOptions {
   format: 'table' | 'json';
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export const runBill = ({ env, home, files, format }: BillOptions, said: Said): Promise<number> =>
   reporting(said, async () => {
     const store = await openStore({ ...databasePlace(env, home), migrate: false });
@@ -32,7 +32,7 @@ export const runBill = ({ env, home, files, format }: BillOptions, said: Said): 
     }
   });
 
-/** @throws RopewalkError VALIDATION for a file that cannot be read, or is no report. */
+/** @throws RopewalkError VALIDATION for a file that cannot be read, or is not a report. */
 export async function compareFiles(
   store: Pick<Store, 'costs' | 'deployment' | 'workspaces'>,
   files: readonly string[],
@@ -89,7 +89,7 @@ function toJson({ period, clusters, total }: ComparedBill): unknown {
 
 const columnWidth = 14;
 
-/** US dollars, to a millionth. */
+/** US dollars, rounded to a millionth. */
 const rounded = (micros: number): number => dollarsOf(Math.round(micros));
 
 function toLines({ period, clusters, total }: ComparedBill): string[] {

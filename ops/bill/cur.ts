@@ -1,5 +1,5 @@
-// Lines of AWS's Cost and Usage report (CUR 2.0, docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html), as far as
-// they carry Ropewalk's tags: these must be activated as cost allocation tags.
+// Lines of AWS's Cost and Usage report (CUR 2.0, docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html) with
+// Ropewalk's tags, which must be activated as cost allocation tags.
 import type { BillLine } from '../../domain/cost/bill.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 
@@ -13,7 +13,9 @@ const needed = [
   'line_item_unblended_cost',
 ] as const;
 
-/** Which column has what a line of this type costs in the end. Taxes, credits, fees and negations are of the account, not of a cluster. */
+/**
+ * The column with the final cost of each line type. Taxes, credits, fees and negations belong to the account, not to a cluster.
+ */
 const costColumns = new Map([
   ['Usage', 'line_item_unblended_cost'],
   ['DiscountedUsage', 'reservation_effective_cost'],
@@ -21,9 +23,9 @@ const costColumns = new Map([
 ]);
 
 /**
- * Null for a line without the tags of this deployment's clusters, and for one that is of no cluster.
+ * Null for a line without the tags of this deployment's clusters, and for one outside clusters.
  *
- * @throws RopewalkError VALIDATION for a file that is no such report.
+ * @throws RopewalkError VALIDATION for a file that is not such a report.
  */
 export function readCurLine(row: Row, deploymentId: string, file: string): BillLine | null {
   const missing = needed.filter((column) => !row.has(column));

@@ -1,4 +1,4 @@
-// The API: can it be reached, is it ready, is the token valid, does its clock agree with this machine's.
+// Checks of the API: its reachability, its readiness, the token, and its clock against this machine's.
 import { z } from 'zod';
 
 import { isLoopback } from '../../platform/environment.ts';
@@ -18,7 +18,7 @@ export async function checkApi({ connection }: Patient): Promise<Finding[]> {
   return [addressFinding(apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token)];
 }
 
-/** Tokens, and the secrets of jobs, are in every request and answer. */
+/** Every request and answer may contain tokens and the secrets of jobs. */
 export function addressFinding(apiUrl: string): Finding {
   const { protocol, hostname } = new URL(apiUrl);
   if (protocol === 'https:' || isLoopback(hostname)) return ok('api', apiUrl);
@@ -37,7 +37,7 @@ async function readyOf(apiUrl: string): Promise<Finding> {
   );
 }
 
-/** An API without Temporal is ready, but starts and ends nothing before Temporal answers. */
+/** Without Temporal an API is ready, but starts and ends nothing until Temporal answers. */
 export function readinessFinding(isReady: boolean, unavailable: readonly string[]): Finding {
   const names = unavailable.join(', ');
   const fix = 'docs/operations.md, "While a part is unavailable", says what works meanwhile and what to do.';
@@ -64,7 +64,7 @@ function clockOf(answer: Response): Finding[] {
   return [clockFinding(Date.now() - theirs)];
 }
 
-/** The header has whole seconds. */
+/** The header's precision is one second. */
 export function clockFinding(aheadMs: number): Finding {
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const text = `this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API`;

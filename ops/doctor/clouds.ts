@@ -1,4 +1,4 @@
-// Each configured cloud: can its settings be read, does it answer, does a Temporal worker launch there, does the sweep go there.
+// Checks of each configured cloud: its settings, its answers, a Temporal worker for its launches, and its sweep.
 import { type Client, isGrpcServiceError, ScheduleNotFoundError } from '@temporalio/client';
 
 import {
@@ -40,7 +40,7 @@ async function checkCloud(manifest: ProviderManifest, { env, home }: Patient): P
   return [settings, ingress, ...answers, ...(await checkPlaces(manifest, provider, { env, home }))];
 }
 
-/** To whom requests may open ports. */
+/** The sources for which requests may open ports. */
 export function checkIngress({ name }: Pick<ProviderManifest, 'name'>, env: Patient['env']): Finding {
   const text = env['ROPEWALK_INGRESS'] ?? '';
   const policy = parseIngressPolicy(text === '' ? 'any' : text);
@@ -74,16 +74,16 @@ async function checkPlaces(
       return found;
     });
   } catch (error) {
-    // Another check reports what is wrong with Temporal itself.
+    // Another check reports a problem of Temporal itself.
     if (error instanceof RopewalkError || isMissing(error)) return [];
     throw error;
   }
 }
 
-/** Of gRPC. */
+/** A gRPC status. */
 const notFound = 5;
 
-/** The namespace, before `ropewalk init`. */
+/** The namespace is missing before `ropewalk init`. */
 const isMissing = (error: unknown): boolean => isGrpcServiceError(error) && error.code === notFound;
 
 async function checkWorker(client: Client, manifest: ProviderManifest, queue: string): Promise<Finding> {

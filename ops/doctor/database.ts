@@ -1,4 +1,4 @@
-// The database of records: can it be reached, is its schema the one of this version, whose is it, and is the file sound.
+// Checks of the database of records: its reachability, its schema version, its deployment, and the file's integrity.
 import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -19,7 +19,7 @@ export async function checkDatabase({ env, home }: Patient): Promise<Finding[]> 
   if (place.url === null) {
     if (!(await exists(place.file))) return [warning('database', `${place.file} is not there yet`, initFix)];
     const problem = (await modeProblem(place.file)) ?? integrityProblem(place.file);
-    // Opening the database would correct its mode, and hide what others may have read.
+    // Opening the database would correct its mode, and hide that others could read it.
     if (problem !== null) return [problem];
   }
   return checkRecords(place, home);
@@ -73,7 +73,7 @@ async function versionFinding(place: DatabasePlace, url: string): Promise<Findin
   }
 }
 
-/** The oldest one that the tests have run on. */
+/** The oldest version that the tests have run on. */
 const oldestPostgres = 15;
 
 export function postgresFinding(name: string, version: string): Finding {
@@ -96,7 +96,7 @@ async function modeProblem(file: string): Promise<Finding | null> {
   return null;
 }
 
-/** SQLite's own check of every page, without that of the indexes: a second for some hundred megabytes. */
+/** SQLite's own check of every page, without the indexes: a second for some hundred megabytes. */
 function integrityProblem(file: string): Finding | null {
   try {
     const database = new DatabaseSync(file, { readOnly: true });

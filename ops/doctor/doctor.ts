@@ -1,5 +1,5 @@
-// `ropewalk doctor`: checks everything that has to be right, and says what is wrong and what to do about it. It changes nothing
-// unless it is asked to reset stuck workflows, and never prints a token, a key or a password.
+// `ropewalk doctor`: checks all requirements, and reports each problem with a remedy. It changes nothing unless it is asked to
+// reset stuck workflows, and never prints a token, a key or a password.
 import { checkApi } from './api.ts';
 import { checkClouds } from './clouds.ts';
 import { checkDatabase } from './database.ts';
@@ -12,7 +12,7 @@ import { checkStuckWorkflows } from './stuck-workflows.ts';
 import { checkTemporal } from './temporal.ts';
 import { checkTools } from './tools.ts';
 
-/** All checks, in an order in which the first broken one usually explains the later ones. */
+/** All checks, ordered so that the first broken one usually explains the later ones. */
 export async function examine(patient: Patient): Promise<Finding[]> {
   const found = await Promise.all(
     [

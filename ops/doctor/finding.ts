@@ -1,21 +1,21 @@
-// What a check reports, and what it is given.
+// The result of a check, and its input.
 
 export interface Finding {
-  /** One or two words: what was checked. */
+  /** The checked subject, in one or two words. */
   check: string;
-  /** `warning`: works, but not everything or not for long. */
+  /** `warning`: works, but incompletely or not for long. */
   state: 'ok' | 'warning' | 'broken';
   text: string;
-  /** What to do; empty when all is well. */
+  /** A remedy; empty for a good finding. */
   fix: string;
 }
 
 export interface Patient {
   env: Record<string, string | undefined>;
   home: string;
-  /** Where the API is and how to sign in, or why that is not known. */
+  /** The API's address and token, or why they are unknown. */
   connection: { apiUrl: string; token: string } | { problem: string };
-  /** Resets workflows that a known fault has stopped, instead of only naming them. */
+  /** Resets workflows that a known fault has stopped, instead of only listing them. */
   resetStuck?: boolean;
 }
 

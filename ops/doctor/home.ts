@@ -1,4 +1,4 @@
-// The home directory: is it there, is it private, is there room.
+// Checks of the home directory: its existence, its permissions, its free space.
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

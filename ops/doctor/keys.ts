@@ -1,10 +1,10 @@
-// The deployment's keys, where they are a secret of AWS Secrets Manager: whether this process can read it.
+// Checks that this process can read the deployment's keys when they are a secret of AWS Secrets Manager.
 import { RopewalkError } from '../../domain/errors.ts';
 import { readKeysSecret } from '../../platform/keys-location.ts';
 import { openKeys } from '../../platform/open-keys.ts';
 import { broken, ok, type Finding, type Patient } from './finding.ts';
 
-/** Keys in the home are a matter of its check. */
+/** The check of the home covers keys in the home. */
 export async function checkKeys({ env, home }: Pick<Patient, 'env' | 'home'>): Promise<Finding[]> {
   try {
     const keysSecret = readKeysSecret(env);

@@ -13,7 +13,7 @@ import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
 const lockFile = z.object({ pid: z.number(), startTime: z.string() });
 const portsFile = z.record(z.string(), z.object({ port: z.number() }));
 
-/** A stack keeps its ports for the next start: no other program may have taken them. */
+/** A stack keeps its ports for the next start, so no other program may use them. */
 export async function checkPorts({ home }: Patient): Promise<Finding[]> {
   const ports = (await readJson(join(home, 'ports.json'), portsFile)) ?? {};
   const isRunning = await hasStack(home);

@@ -1,4 +1,4 @@
-// The bucket of the object store: a round of every request that Ropewalk makes, with the credentials of this process.
+// Checks of the object store's bucket: one request of each kind that Ropewalk makes, with this process's credentials.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -28,7 +28,7 @@ export async function checkObjects({ env, home }: Pick<Patient, 'env' | 'home'>)
   }
 }
 
-/** Processes on other hosts may use the same database with another one. */
+/** Processes on other hosts may use the same database with another store. */
 async function checkDirectory(patient: Pick<Patient, 'env' | 'home'>): Promise<Finding[]> {
   const { home } = patient;
   try {
@@ -40,7 +40,7 @@ async function checkDirectory(patient: Pick<Patient, 'env' | 'home'>): Promise<F
   }
 }
 
-/** Of a database that cannot be read another check says so. */
+/** Another check reports an unreadable database. */
 async function requireKnown(objects: Objects, where: string, place: Pick<Patient, 'env' | 'home'>): Promise<void> {
   const deployment = await readDeployment(databasePlace(place.env, place.home));
   if (deployment === null || deployment.objectStoreId === null) return;

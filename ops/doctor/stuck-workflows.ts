@@ -15,13 +15,13 @@ export async function checkStuckWorkflows({ env, home, resetStuck = false }: Pat
       return findingsOf(report, commands);
     });
   } catch (error) {
-    // Another check reports what is wrong with Temporal itself.
+    // Another check reports a problem of Temporal itself.
     if (error instanceof RopewalkError) return [];
     throw error;
   }
 }
 
-/** `commands`: what resets each workflow by hand, by its id. */
+/** `commands`: the manual reset command of each workflow, by its id. */
 export function findingsOf(report: StuckWorkflowsReport | null, commands: ReadonlyMap<string, string>): Finding[] {
   if (report === null) {
     return [warning('workflows', 'no Temporal worker could look for stuck workflows', 'Start a Temporal worker.')];

@@ -1,4 +1,4 @@
-// Temporal: does it answer, is the namespace there, does it have the search attributes, whose is it.
+// Checks of Temporal: its reachability, the namespace, its search attributes, and its deployment.
 import { RopewalkError } from '../../domain/errors.ts';
 import { findHost, type Host } from '../host.ts';
 import { namespaceOwner } from '../init/claim.ts';
@@ -29,7 +29,7 @@ export async function checkTemporal({ env, home }: Patient): Promise<Finding[]> 
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     const { code, message, hint = '' } = error.problem;
-    // A machine that only uses an API has no Temporal.
+    // A machine that only uses an API needs no Temporal.
     return [code === 'VALIDATION' ? warning('temporal', message, hint) : broken('temporal', message, hint)];
   }
 }

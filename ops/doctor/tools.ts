@@ -1,4 +1,4 @@
-// The programs that Ropewalk runs with.
+// Checks of the programs that Ropewalk needs.
 import { execFile } from 'node:child_process';
 
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
@@ -29,13 +29,13 @@ async function pythonFinding(env: Patient['env']): Promise<Finding> {
   return isNew ? ok('python', `${major}.${minor}`) : warning('python', `${major}.${minor} is too old`, fix);
 }
 
-/** An agent fetches its own when there is none. */
+/** An agent downloads uv when it is missing. */
 async function uvFinding(env: Patient['env']): Promise<Finding> {
   const said = await versionOf('uv', env);
   return ok('uv', said?.trim() ?? 'not installed; agents fetch their own when they first build an environment');
 }
 
-/** null when the program is not there or does not answer. */
+/** null when the program is missing or does not answer. */
 function versionOf(program: string, env: Patient['env']): Promise<string | null> {
   return new Promise((resolve) => {
     execFile(program, ['--version'], { timeout: 5_000, env }, (error, stdout, stderr) =>

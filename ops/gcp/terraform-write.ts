@@ -1,4 +1,4 @@
-// `node ops/gcp/terraform-write.ts` writes ops/gcp/terraform/main.tf.json, after a change of what setup makes.
+// `node ops/gcp/terraform-write.ts` writes ops/gcp/terraform/main.tf.json; run it after a change of setup's resources.
 import { writeFile } from 'node:fs/promises';
 
 import { readRoles } from '../../providers/gcp/setup/roles.ts';

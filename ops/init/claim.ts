@@ -1,6 +1,6 @@
-// Whose a Temporal namespace is. The schedule `reconcile` has the same id for every deployment, and its memo names the one
-// that created it: Temporal creates a schedule id once, so the first deployment has the namespace, and each other one is
-// refused before it changes anything.
+// The deployment of a Temporal namespace. The schedule `reconcile` has the same id for every deployment, and its memo names its
+// creator: Temporal creates a schedule id only once, so the first deployment owns the namespace, and every other one is refused
+// before it changes anything.
 import { type Client, NamespaceNotFoundError, ScheduleNotFoundError } from '@temporalio/client';
 
 import {
@@ -18,15 +18,15 @@ export interface ReconcileTiming {
   graceMs: number;
 }
 
-/** Who asks: an installation, and its home for the text of an error. */
+/** The claiming installation, and its home for error messages. */
 export interface Claimant {
   host: Host;
   home: string;
 }
 
 /**
- * Claims the namespace, or brings the schedule of an earlier claim to these settings. Before any Temporal worker runs: a
- * foreign deployment must not be served, not even by accident. Answers what it changed, in sentences.
+ * Claims the namespace, or updates the schedule of an earlier claim. Runs before any Temporal worker, so that a foreign
+ * deployment is never served. Returns its changes, as sentences.
  *
  * @throws RopewalkError CONFLICT when the namespace belongs to another deployment; nothing was changed.
  */
@@ -53,7 +53,7 @@ export async function claimNamespace(client: Client, claimant: Claimant, timing:
 }
 
 /**
- * Only reads: called before anything is changed in a namespace that may belong to another deployment.
+ * Read-only: called before any change in a namespace that may belong to another deployment.
  *
  * @throws RopewalkError CONFLICT when it does.
  */
@@ -62,7 +62,7 @@ export async function refuseForeign(client: Client, { host, home }: Claimant): P
   if (owner !== null && owner !== host.deploymentId) throw foreignNamespace(owner, host.deploymentId, home);
 }
 
-/** The deployment that has claimed the namespace; null when none has, or there is no such namespace. */
+/** The deployment that has claimed the namespace; null when none has, or the namespace does not exist. */
 export async function namespaceOwner(client: Client): Promise<string | null> {
   try {
     const { memo } = await client.schedule.getHandle(reconcileScheduleId).describe();

@@ -5,20 +5,20 @@ import { newTokenSecret, tokenText } from '../../platform/token-secret.ts';
 import { userName } from '../../schema/people.ts';
 import type { Store } from '../../store/store.ts';
 
-/** The workspace that exists on every deployment; its admins may be operators. */
+/** The workspace of every deployment; its admins may be operators. */
 export const defaultWorkspace = 'default';
 
 export interface FirstAdmin {
   workspace: string;
   user: string;
-  /** Null: the workspace has users already, and nothing was changed. Shown once: the database holds its hash only. */
+  /** Null: the workspace already has users, and nothing was changed. Shown once, because the database has only its hash. */
   token: string | null;
 }
 
 /**
  * Creates the workspace with its first admin, unless it has users.
  *
- * @throws RopewalkError VALIDATION for a name that no workspace or user can have.
+ * @throws RopewalkError VALIDATION for an invalid workspace or user name.
  */
 export async function createFirstAdmin(
   store: Store,
@@ -42,7 +42,7 @@ export async function createFirstAdmin(
   throw new RopewalkError(answer.error);
 }
 
-/** Of any workspace. */
+/** In any workspace. */
 export async function hasUsers(store: Store): Promise<boolean> {
   for (const { slug } of await store.workspaces.list()) {
     if ((await store.people.listUsers(slug)).length > 0) return true;

@@ -1,5 +1,5 @@
-// `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints what it
-// changed. Safe to repeat.
+// `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints its changes.
+// Safe to repeat.
 import { readKeysSecret } from '../../platform/keys-location.ts';
 import { openKeys } from '../../platform/open-keys.ts';
 import { enabledProviders } from '../../providers/manifests.ts';
@@ -17,25 +17,25 @@ export interface InitOptions {
   home: string;
   namespace?: string | undefined;
   retentionDays?: number | undefined;
-  /** False where the server refuses to add search attributes, and its administrator has added them. */
+  /** False when the server refuses to add search attributes, and its administrator has added them. */
   searchAttributes: boolean;
-  /** False: stuck workflows are reported, and never reset without an operator. */
+  /** False: stuck workflows are reported, and only an operator resets them. */
   autoReset: boolean;
-  /** Name of the first admin of `workspace`; none is added when absent. */
+  /** Name of the first admin of `workspace`; by default none is added. */
   admin?: string | undefined;
   workspace: string;
   format: 'table' | 'json';
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runInit(options: InitOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
     await requireHostFile(options);
-    // The keys of the API: tokens are hashed with them.
+    // The API's keys, because tokens are hashed with them.
     const place = { home, keysSecret: readKeysSecret(env) };
     const known = await loadHost(home);
-    // As the API and the Temporal worker take it: the sweep looks for the worker of that host.
+    // The same host id as in the API and the Temporal worker: the sweep uses the worker of that host.
     const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };
     const providers = enabledProviders({ env, home, hostId: host.hostId });
     const { store, name, isNew } = await openDatabase({ env, home, host });
@@ -56,14 +56,14 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
   });
 }
 
-/** Else the API gives out numbers that workflows have: such a job or cluster cannot start. */
+/** Otherwise the API assigns numbers of existing workflows: such a job or cluster cannot start. */
 const reconcileFirst =
   'The database is new, and the namespace is not: start a Temporal worker, run "ropewalk reconcile", then start the API.';
 
 interface Prepared {
   address: string;
   namespace: string;
-  /** The namespace was this deployment's before. */
+  /** Whether the namespace already belonged to this deployment. */
   wasClaimed: boolean;
   changes: string[];
 }
@@ -96,7 +96,7 @@ async function print(
   said: Said,
 ): Promise<void> {
   const { address, namespace, database, deploymentId, changes } = result;
-  // With --admin the result is the token, alone on standard output: TOKEN=$(ropewalk init --admin NAME) is all it takes.
+  // With --admin the token is the only line on standard output, for TOKEN=$(ropewalk init --admin NAME).
   const line = first === null ? said.out : said.err;
   for (const change of changes) line(change);
   if (changes.length === 0) line('nothing to change');

@@ -1,12 +1,12 @@
-// Prepares the Temporal namespace, on the embedded server or on one that runs elsewhere: retention and search attributes.
-// Safe to repeat: it changes nothing that exists, and reports what it changed.
+// Prepares the Temporal namespace, on the embedded or an external server: retention and search attributes. Safe to repeat: it
+// keeps existing settings, and reports its changes.
 import type { Connection } from '@temporalio/client';
 import { msNumberToTs } from '@temporalio/common/lib/time.js';
 
 import { RopewalkError } from '../../domain/errors.ts';
 
 const indexedValueKeyword = 2;
-/** Milliseconds: each part of the server reads new namespaces and attributes after a delay of its own. */
+/** Milliseconds: each part of the server reads new namespaces and attributes after its own delay. */
 const settleWithinMs = 20_000;
 
 export interface NamespaceSettings {
@@ -14,7 +14,7 @@ export interface NamespaceSettings {
   searchAttributes: string[];
 }
 
-/** Answers what it changed, or could not, in sentences; none when all existed. */
+/** Returns its changes and failures, as sentences; empty when everything existed. */
 export async function prepareNamespace(
   connection: Connection,
   namespace: string,
@@ -59,7 +59,7 @@ async function registerNamespace(connection: Connection, namespace: string, rete
   return [`created namespace ${namespace}, which keeps ended workflows for ${retentionDays} days`];
 }
 
-/** In days; null when there is no such namespace, `unknown` when the server does not report it. */
+/** In days; null when the namespace does not exist, `unknown` when the server does not report it. */
 async function retentionOf(connection: Connection, namespace: string): Promise<number | 'unknown' | null> {
   try {
     const { config } = await connection.workflowService.describeNamespace({ namespace });

@@ -1,5 +1,5 @@
-// Everything that a Temporal namespace needs before Ropewalk's API and Temporal workers use it. `ropewalk init` and every
-// start of `ropewalk dev` run this; it is safe to repeat.
+// Prepares a Temporal namespace completely for Ropewalk's API and Temporal workers. `ropewalk init` and every start of
+// `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
 import { sweepEveryMs, sweepGraceMs } from '../../domain/sweep/limits.ts';
@@ -21,7 +21,7 @@ export interface PrepareSettings extends NamespaceSettings {
   stuckWorkflows: StuckWorkflowsSettings;
 }
 
-/** The same as temporal-dev.yml says; a test compares them. */
+/** The same values as in temporal-dev.yml; a test compares them. */
 export const usualSettings: PrepareSettings = {
   retentionDays: 30,
   searchAttributes: ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'],
@@ -34,12 +34,12 @@ export interface Preparation extends Claimant {
   connection: Connection;
   client: Client;
   namespace: string;
-  /** Their places are swept. */
+  /** Providers whose places are swept. */
   providers: readonly Configured[];
   settings: PrepareSettings;
 }
 
-/** Answers what it changed, in sentences; none when all was there. */
+/** Returns its changes, as sentences; empty when everything existed. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
   const { connection, client, namespace, host, providers, settings } = preparation;
   await refuseForeign(client, preparation);

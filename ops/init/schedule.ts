@@ -1,5 +1,5 @@
-// The Temporal Schedules of a deployment. Created once; later runs bring them to the present settings, and leave a schedule
-// paused that an operator has paused.
+// The Temporal Schedules of a deployment. Created once; later runs update their settings, and keep a schedule paused that an
+// operator has paused.
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { ScheduleDescription, ScheduleOptions, ScheduleOptionsAction } from '@temporalio/client';
 
@@ -13,7 +13,7 @@ import { sweepScheduleId, sweepType, type SweepInput } from '../../contracts/swe
 import { workflowTaskTimeoutMs } from '../../domain/workflow-limits.ts';
 
 export interface Schedule {
-  /** Also the prefix of the ids of the workflows that it starts. */
+  /** Also the prefix of its workflows' ids. */
   scheduleId: string;
   everyMs: number;
   workflowType: string;
@@ -35,7 +35,7 @@ export interface SweepTiming {
   graceMs: number;
 }
 
-/** Answers what it changed, in sentences; none when the schedule was there with these settings. */
+/** Returns its changes, as sentences; empty when the schedule existed with these settings. */
 export async function ensureSweepSchedule(client: Client, target: SweepTarget, timing: SweepTiming): Promise<string[]> {
   const { everyMs, graceMs } = timing;
   const input: SweepInput = { ...target, graceMs, dryRun: false };
@@ -51,11 +51,11 @@ export async function ensureSweepSchedule(client: Client, target: SweepTarget, t
 
 export interface StuckWorkflowsSettings {
   everyMs: number;
-  /** False: stuck workflows are reported only. */
+  /** False: stuck workflows are only reported. */
   autoReset: boolean;
 }
 
-/** Answers what it changed, in sentences; none when the schedule was there with these settings. */
+/** Returns its changes, as sentences; empty when the schedule existed with these settings. */
 export async function ensureStuckWorkflowsSchedule(
   client: Client,
   deploymentId: string,
@@ -90,8 +90,8 @@ export async function createSchedule(client: Client, schedule: Schedule): Promis
 }
 
 /**
- * Answers what it changed, in sentences. Keeps the memo and whether the schedule is paused. The server applies an update after it has
- * answered, and drops one that meets another change of the schedule, such as a pause: the update is repeated until it shows.
+ * Returns its changes, as sentences. Keeps the memo and the pause. The server applies an update after it has answered, and
+ * drops one that conflicts with another change of the schedule, such as a pause, so the update is repeated until it is visible.
  */
 export async function updateSchedule(client: Client, schedule: Schedule): Promise<string[]> {
   const handle = client.schedule.getHandle(schedule.scheduleId);
@@ -128,7 +128,7 @@ const optionsOf = (
     taskQueue: controlQueue,
     args: [schedule.input],
     workflowTaskTimeout: workflowTaskTimeoutMs,
-    // A run that hangs would hold up all that follow.
+    // A hanging run would block all later ones.
     workflowRunTimeout: runTimeoutMs,
     staticSummary: schedule.summary,
     staticDetails: schedule.details,
@@ -137,7 +137,7 @@ const optionsOf = (
 
 const runTimeoutMs = 15 * 60_000;
 
-/** The server answers the names of an object in any order. */
+/** The server returns the keys of an object in any order. */
 const sorted = (value: unknown): unknown =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b))
