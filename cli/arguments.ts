@@ -1,17 +1,17 @@
 // Parsers of numbers, times and pairs on the command line. Commander names the option in the error, exit code 2.
 import { InvalidArgumentError } from 'commander';
 
-/** A job or cluster as the user names it; references.ts finds its number. */
+/** A job or cluster by number or name; references.ts finds its number. */
 export type Reference = number | string;
 
-/** Digits are always a number, also when a name consists of digits. */
+/** Digits are always a number, even when a name consists of digits. */
 export function parseReference(text: string): Reference {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
   if (!/^\d+$/.test(text) && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text)) return text;
   throw new InvalidArgumentError('Give the number of a job or cluster, for example 12, or its name.');
 }
 
-/** A path; empty is the mistake of a script, whose variable is not set. */
+/** A path; an empty one usually comes from an unset variable of a script. */
 export function parsePath(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Give a path. It is empty: is a variable of your script not set?');
@@ -45,7 +45,7 @@ export function parseLimit(text: string): number {
   throw new InvalidArgumentError('Give a whole number from 1 to 999999.');
 }
 
-/** Of a job or cluster. */
+/** Number of a job or cluster. */
 export function parseNumber(text: string): number {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give the number of a job or cluster, for example 12.');

@@ -1,7 +1,7 @@
-// Asks a person a question on stderr, because standard output is for the result.
+// Asks the user a question on stderr, because standard output is for the result.
 import { createInterface } from 'node:readline/promises';
 
-/** The line that was typed; null when standard input is closed. */
+/** The typed line; null when standard input is closed. */
 export async function askOnStderr(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));

@@ -3,14 +3,14 @@ import type { CliContext } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 
 export interface AwsSession {
-  /** The environment variables that the SDKs of AWS read. */
+  /** The environment variables of the AWS SDKs. */
   variables: Record<string, string>;
   /** Null when this machine does not know it. */
   expiresAt: Date | null;
 }
 
 const option = '--forward-aws-credentials';
-/** Outside AWS a metadata service does not answer: the search for credentials must end. */
+/** Limits the search for credentials: outside AWS the metadata service does not answer. */
 const searchMs = 20_000;
 
 /** Refuses variables that the session would replace. */
@@ -25,7 +25,7 @@ export async function readAwsSession({ env }: Pick<CliContext, 'env'>): Promise<
   const sts = new STSClient({ region: env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1', maxAttempts: 3 });
   try {
     const own = await sts.config.credentials();
-    // STS makes no session of a session.
+    // STS creates no session from a session.
     if (own.sessionToken !== undefined)
       return sessionOf(own.accessKeyId, own.secretAccessKey, own.sessionToken, own.expiration);
     const abortSignal = AbortSignal.timeout(searchMs);
@@ -44,7 +44,7 @@ export async function readAwsSession({ env }: Pick<CliContext, 'env'>): Promise<
   }
 }
 
-/** What the tasks have, for the user: they do not get new ones. */
+/** Describes the tasks' credentials to the user: they are not renewed. */
 export const describeSession = ({ expiresAt }: AwsSession): string =>
   expiresAt === null
     ? 'The tasks have AWS credentials of this machine until these expire.'

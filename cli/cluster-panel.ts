@@ -11,7 +11,7 @@ type Instance = Cluster['instances'][number];
 type Style = Parameters<typeof styleText>[0];
 type Fact = readonly [name: string, value: string];
 
-/** States of a worker in the order in which it goes through them. */
+/** States of a worker in the order of its life cycle. */
 const states = ['Provisioning', 'Booting', 'Environment', 'Starting', 'Ready', 'Stopping', 'Error'] as const;
 export type WorkerState = (typeof states)[number];
 
@@ -29,7 +29,7 @@ const maxEvents = 4;
 const twoColumns = 76;
 const labelWidth = 13;
 
-/** As many lines as `screen` has rows for, each at most as wide: the events are left out first. */
+/** At most as many lines as `screen` has rows, each at most as wide: the events are omitted first. */
 export function formatPanel(cluster: Cluster, screen: Screen, nowMs = Date.now()): string[] {
   const width = screen.columns - 1;
   const paint = (style: Style, text: string): string =>
@@ -63,7 +63,7 @@ export function formatPanel(cluster: Cluster, screen: Screen, nowMs = Date.now()
   return lines.slice(0, Math.max(1, screen.rows - 1));
 }
 
-/** Wanted workers without an instance are being provisioned; those that were given up are in error. */
+/** Wanted workers without an instance count as provisioning; those that were given up as errors. */
 export function countWorkers({ instances, dask, target, job }: Cluster): Record<WorkerState, number> {
   const counts: Record<WorkerState, number> = {
     ...{ Provisioning: 0, Booting: 0, Environment: 0, Starting: 0, Ready: 0, Stopping: 0, Error: 0 },
@@ -158,7 +158,7 @@ function bars(
     const count = counts[state];
     const label = `  ${state.padEnd(labelWidth)}`;
     if (room < 5) return shorten(`${label}${count}`, width);
-    // One of a thousand is seen too.
+    // Shows even one of a thousand.
     const filled = count === 0 ? 0 : Math.max(1, Math.round((count / total) * room));
     return `${label}${paint(styles[state], '#'.repeat(filled))}${' '.repeat(room - filled)} ${count}`;
   });

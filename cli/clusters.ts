@@ -140,7 +140,7 @@ function stateOf({ state, process, reason }: Instance): string {
 
 function workersOf({ dask, target, job }: Cluster): string {
   if (dask !== null) return `${dask.workersStarted} / ${dask.workersWanted}`;
-  // Not known yet; instances of a job are not Dask workers.
+  // No worker has started before the scheduler reports; instances of a job are not Dask workers.
   return job === null ? `0 / ${Math.max(0, target - 1)}` : '-';
 }
 
@@ -148,7 +148,7 @@ function fact(name: string, value: string): string {
   return `${name.padEnd(10)} ${oneLine(value)}`;
 }
 
-/** Error messages of an installer have many lines. */
+/** Joins lines, because error messages of an installer have many. */
 export function oneLine(text: string, indent = 0): string {
   return ' '.repeat(indent) + text.trim().replace(/\s*\n\s*/g, ' | ');
 }

@@ -1,4 +1,5 @@
-// A first word of the command that names a file which exists nowhere: without this check, an instance is launched to find that out.
+// Refuses a command whose first word names a file that exists nowhere: without this check, an instance would be launched to
+// find that out.
 import { access } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 
@@ -17,10 +18,10 @@ export interface CommandPathFlags {
   requirementsFile?: string[];
 }
 
-/** What these give to instances may have the file. */
+/** Options whose content may provide the file on instances. */
 const givers = ['container', 'software', 'host-setup-script', 'input-filestore'];
 
-/** `sent`: paths of the files that travel with the job. Throws UsageError. */
+/** `sent`: paths of the files that are sent with the job. Throws UsageError. */
 export async function checkCommandPath(
   words: readonly string[],
   sent: readonly string[],
@@ -29,7 +30,7 @@ export async function checkCommandPath(
 ): Promise<void> {
   const [first = ''] = words;
   const isPath = first.includes('/');
-  // A word with blanks, variables or signs of a shell is judged by the server, or is known on the instance only.
+  // The server or the instance checks a word with blanks, variables or shell characters.
   if (!(isPath || hasScriptEnding(first)) || /[\s|;&<>$*]/.test(first)) return;
   const { commandOnInstance, container, software, hostSetupScript, inputFilestore } = flags;
   if (commandOnInstance === true || sent.includes(first.replace(/^(?:\.\/)+/, ''))) return;

@@ -1,5 +1,5 @@
-// An environment.yml of conda as requirements for a package index: conda's own channels are not among what environments are built
-// from.
+// Converts a conda environment.yml to requirements for a package index, because environments are not built from conda's
+// channels.
 import { readFile } from 'node:fs/promises';
 
 import { parse } from 'yaml';
@@ -12,7 +12,7 @@ export interface CondaContent {
   python: string | undefined;
 }
 
-/** Throws UsageError naming what no package index has. */
+/** Throws UsageError naming the packages that no package index has. */
 export async function readConda(text: string, path: string): Promise<CondaContent> {
   const listed: unknown = Reflect.get(Object(parsed(text, path)), 'dependencies');
   if (!Array.isArray(listed) || listed.length === 0) {
@@ -62,7 +62,7 @@ async function readNames(): Promise<Names> {
   return JSON.parse(await readFile(file, 'utf8')) as Names;
 }
 
-/** As python/ropewalk/package_sync/conda.py; one test has the examples of both. */
+/** The same rules as python/ropewalk/package_sync/conda.py; one test has the examples of both. */
 function requirementOf(spec: string, { onPypi, notPython, own }: Names): string | null {
   const match = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(.*)$/.exec(spec.split('::').at(-1)?.trim() ?? '');
   const name = match?.[1]?.replaceAll(/[-_.]+/g, '-').toLowerCase() ?? '';

@@ -17,7 +17,7 @@ interface Given {
   tokenFile?: string;
 }
 
-/** Where values come from that no flag gives. */
+/** Sources of values without a flag. */
 interface Sources {
   env: Record<string, string | undefined>;
   home: string;

@@ -1,4 +1,4 @@
-// Where a job's tasks or a cluster's processes run, as options of the command line: their container, and what prepares instances.
+// Options for the container of a job's tasks or a cluster's processes, and for the preparation of instances.
 import type { Command } from 'commander';
 
 import type { CreateCluster } from '../sdk/client.ts';
@@ -13,7 +13,7 @@ export interface ContainerFlags {
   registryAuth?: string;
 }
 
-/** `whose`: "the tasks", for the help. The value of the entrypoint's option is Coiled's. */
+/** `whose`: "the tasks", for the help. The entrypoint option's value is Coiled's. */
 export const withContainer = (command: Command, whose: string): Command =>
   command
     .option(
@@ -38,7 +38,7 @@ export async function containerOf(
   };
 }
 
-/** The value of a flag that Coiled's command line takes with a value. Throws UsageError. */
+/** The value of a flag for which Coiled's command line requires a value. Throws UsageError. */
 export function saysYes(option: string, value: string | boolean): boolean {
   const text = String(value).toLowerCase();
   if (['true', '1', 'yes'].includes(text)) return true;
@@ -46,7 +46,7 @@ export function saysYes(option: string, value: string | boolean): boolean {
   throw new UsageError(`${option}: ${JSON.stringify(value)} is neither true nor false`);
 }
 
-/** Errors hold nothing of the file. */
+/** Errors contain nothing of the file. */
 async function readRegistryAuth(path: string, cwd: string): Promise<Record<string, { auth: string }>> {
   const text = await readTextFile('--registry-auth', path, cwd);
   let auths: unknown;
@@ -57,7 +57,7 @@ async function readRegistryAuth(path: string, cwd: string): Promise<Record<strin
   }
   const entries = Object.entries(Object(auths)).flatMap(([registry, entry]): [string, { auth: string }][] => {
     const auth: unknown = Reflect.get(Object(entry), 'auth');
-    // Docker writes the addresses of registries also as URLs.
+    // Docker also writes registries as URLs.
     const name = registry.replace(/^https?:\/\//, '').replace(/\/$/, '');
     return typeof auth === 'string' ? [[name, { auth }]] : [];
   });

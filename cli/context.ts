@@ -50,7 +50,7 @@ export async function connect(context: CliContext, flags: ConnectionFlags): Prom
   return client;
 }
 
-/** A token is of one workspace. Throws UsageError before anything is sent to the wrong one. */
+/** A token belongs to one workspace. Throws UsageError before anything is sent to the wrong one. */
 async function requireWorkspace(client: Client, wanted: string): Promise<void> {
   const { workspace } = await client.whoami();
   if (workspace === wanted) return;

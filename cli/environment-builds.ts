@@ -1,4 +1,4 @@
-// The builds of a named environment, a line each.
+// The builds of a named environment, one line each.
 import type { EnvironmentDetails } from '../sdk/client.ts';
 import { mebibytes } from './files.ts';
 import { clean } from './output.ts';

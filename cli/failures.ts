@@ -1,14 +1,14 @@
-// Which tasks of a job failed, and the last lines that the first of them wrote: on stderr, or where they wrote nothing there, on stdout.
+// The failed tasks of a job, and the last lines of the first of them: of stderr, or of stdout when stderr is empty.
 import type { Client, Job, LogLine, Task } from '../sdk/client.ts';
 import { clean } from './output.ts';
 
 const maxTailed = 3;
 const tailLines = 5;
-/** A job can fail in a million tasks; `batch status N --state error` lists all. */
+/** A job can have a million failed tasks; `batch status N --state error` lists all. */
 const maxListed = 1_000;
 const maxRanges = 20;
 
-/** Empty for a job without failed tasks. Output that cannot be read now is left out. */
+/** Empty for a job without failed tasks. Omits output that cannot be read now. */
 export async function describeFailures(client: Client, job: Job, signal?: AbortSignal): Promise<string[]> {
   if (job.tasks.error === 0) return [];
   const options = { ...(signal && { signal }) };
@@ -35,7 +35,7 @@ async function firstFailed(client: Client, number: number, options: { signal?: A
   return found;
 }
 
-/** `3, 7-9`: ids in their order, neighbours as a range. `hasMore`: beyond these ids. */
+/** `3, 7-9`: sorted ids with neighbours as a range. `hasMore`: there are ids beyond these. */
 export function formatIds(ids: readonly number[], hasMore: boolean): string {
   const ranges: [first: number, last: number][] = [];
   for (const id of ids) {
@@ -47,7 +47,7 @@ export function formatIds(ids: readonly number[], hasMore: boolean): string {
   return hasMore || ranges.length > maxRanges ? `${shown.join(', ')} and more` : shown.join(', ');
 }
 
-/** Of the last attempt of each task. */
+/** The output of each task's last attempt. */
 async function readTails(
   client: Client,
   number: number,

@@ -1,5 +1,5 @@
-// The files of a job: those its command names, and those of --upload. They are put into each task's working directory. Few small
-// ones are sent with the job, sealed; others go to the object store first.
+// The files of a job: those that its command names, and those of --upload. They are copied into each task's working directory.
+// A few small ones are sent with the job, sealed; others are uploaded to the object store first.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
@@ -13,18 +13,18 @@ export type JobFile = NonNullable<CreateJob['files']>[number];
 export const maxWordFileBytes = 1024 * 1024;
 export const maxTotalBytes = 10 * 1024 * 1024;
 export const maxFiles = 1_000;
-/** Of --upload, where they go to the object store. */
+/** Limit for --upload to the object store. */
 export const maxStoredFiles = 10_000;
 
 export interface SentFiles {
   files: JobFile[];
-  /** Those of --upload where they are too many or too large to go with the job: they are uploaded before it. */
+  /** Files of --upload that are too many or too large to be sent with the job, uploaded before it. */
   stored: Found[];
-  /** The words of the command; a script outside the working directory is named by its place there. */
+  /** The words of the command; a script outside the working directory is replaced by its path there. */
   command: string[];
 }
 
-/** `note` gets a sentence for each file that the user may expect to be sent and that is not. */
+/** `note` receives a sentence for each file that the user may expect to be sent and that is not. */
 export async function collectFiles(
   words: readonly string[],
   uploads: readonly string[],
@@ -56,7 +56,7 @@ export async function collectFiles(
 }
 
 export interface Found {
-  /** In the working directory of a task, with `/`. */
+  /** Path in a task's working directory, with `/`. */
   path: string;
   source: string;
   bytes: number;
@@ -69,7 +69,7 @@ async function fileOfWord(
   note: (text: string) => void,
 ): Promise<Found | null> {
   if (word === '' || word.length > 4_000 || word.includes('\0')) return null;
-  // A shell expands `~/` only where it is not quoted.
+  // A shell expands only an unquoted `~/`.
   const source = resolve(cwd, word.replace(/^~(?=\/)/, env['HOME'] ?? '~'));
   const found = await describe(source);
   if (found === null) return null;
@@ -90,7 +90,9 @@ async function fileOfWord(
   return null;
 }
 
-/** As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's name. */
+/**
+ * As in Coiled: a file is copied into the working directory under its name, a directory's content without the directory's name.
+ */
 async function filesOfUpload(upload: string, cwd: string, note: (text: string) => void): Promise<Found[]> {
   const source = resolve(cwd, upload);
   const info = await stat(source).catch((error: NodeJS.ErrnoException) => {
@@ -109,13 +111,13 @@ async function filesOfUpload(upload: string, cwd: string, note: (text: string) =
   return found;
 }
 
-/** The name of a file that a download has not finished, or never will: it is no file of the user. */
+/** The name of an incomplete download: it is not a file of the user. */
 export const partName = /^\.ropewalk-\w{8,16}\.part$/;
 
 interface Walk {
   /** Real paths: a link to a parent directory must not be followed forever. */
   visited: Set<string>;
-  /** What lies there and cannot be sent. */
+  /** Entries that cannot be sent. */
   skipped: string[];
 }
 

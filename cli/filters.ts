@@ -1,4 +1,4 @@
-// The options by which lists are filtered.
+// The filter options of lists.
 import type { Command } from 'commander';
 
 import { parseLimit, parseSince } from './arguments.ts';
@@ -12,7 +12,7 @@ export interface FilterFlags {
   limit: number;
 }
 
-/** `statuses`: those there are, for the help. */
+/** `statuses`: all statuses, for the help. */
 export const withFilters = (command: Command, statuses: readonly string[]): Command =>
   command
     .option('--status <status>', `only these: ${statuses.join(', ')}; several with commas`, (text) => text.split(','))
@@ -22,11 +22,11 @@ export const withFilters = (command: Command, statuses: readonly string[]): Comm
     .option('--search <text>', 'only those with this text in name or command')
     .option('--limit <n>', 'how many', parseLimit, 10);
 
-/** Whether anything was filtered: an empty list then means something else. */
+/** Whether any filter was given: an empty list then has another meaning. */
 export const isFiltered = ({ status, name, user, since, search }: FilterFlags): boolean =>
   [status, name, user, since, search].some((each) => each !== undefined);
 
-/** As the SDK takes them: without those that were not given. The API refuses a status that does not exist. */
+/** The given filters in the SDK's form. The API refuses an unknown status. */
 export function filterOf<S extends string>({ status, name, user, since, search }: FilterFlags) {
   return {
     ...(status === undefined ? {} : { status: status as S[] }),

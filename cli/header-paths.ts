@@ -1,12 +1,13 @@
-// The header of a script names files of this machine. Who runs a script on instances has not given it this machine: what its header reads
-// and writes lies in the directory of the command, unless the command line names the same place.
+// Restricts the paths in a script's header, which name files of this machine. Running a script on instances does not grant it
+// access to this machine: its header may only read and write in the command's directory, unless the command line names the same
+// path.
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 
 import type { CliContext } from './context.ts';
 import { UsageError } from './errors.ts';
 
-/** `asked`: paths by the header's option; `given`: those that the command line has for the same options. @throws UsageError */
+/** `asked`: paths by the header's option; `given`: the command line's paths for the same options. @throws UsageError */
 export async function checkHeaderPaths(
   asked: Readonly<Record<string, readonly string[]>>,
   given: readonly string[],
@@ -22,14 +23,14 @@ export async function checkHeaderPaths(
       const inside = relative(root, await realPlace(place));
       const names = inside === '' ? [] : inside.split(sep);
       const isOutside = names[0] === '..' || isAbsolute(inside);
-      // A home directory has what starts programs, and keys, in hidden files.
+      // Hidden files of a home directory contain startup scripts and keys.
       const isOfHome = root === home && (names.length === 0 || names[0]?.startsWith('.') === true);
       if (isOutside || isOfHome) throw refused(option, path, isOutside);
     }
   }
 }
 
-/** Where links lead, also of a path of which only the beginning exists. */
+/** Resolves links, also in a path of which only the beginning exists. */
 async function realPlace(path: string): Promise<string> {
   const real = await realpath(path).catch(() => null);
   if (real !== null || dirname(path) === path) return real ?? path;

@@ -45,7 +45,7 @@ const sortKeys: Record<string, (job: Job) => string | number> = {
 
 export const sortColumns: readonly string[] = Object.keys(sortKeys);
 
-/** `submitted` or `-submitted`, in any case; the titles of the table work too. */
+/** `submitted` or `-submitted`, in any case; the titles of the table are also accepted. */
 export function parseSort(text: string): string {
   const name = text.toLowerCase().replace('tasks done', 'done');
   if (sortKeys[name.replace(/^-/, '')] !== undefined) return name;
@@ -98,12 +98,14 @@ export function formatOutcome(job: Job): string {
   return `Job ${number} ${status}: ${parts.join(', ')}${span === '' ? '' : ` in ${span}`}${why}`;
 }
 
-/** The newest errors of tasks, one line each. Task numbers are the ids that the user gave. */
+/** The newest errors of tasks, one line each. Task numbers are the user's ids. */
 export function formatErrors(job: Job): string[] {
   return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${clean(text)}`);
 }
 
-/** `  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; nothing for a single attempt, which is an error above. */
+/**
+ * `  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; empty for a single attempt, which formatErrors shows.
+ */
 export function formatCauses({ failures = [] }: Job): string[] {
   if (failures.reduce((sum, { count }) => sum + count, 0) < 2) return [];
   return [

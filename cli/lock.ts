@@ -1,4 +1,4 @@
-// Turns what a user asks for into exact versions, by the uv of this machine.
+// Resolves a user's requirements to exact versions, with the uv of this machine.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -21,7 +21,7 @@ export interface Locked {
 
 interface LockOptions {
   python: string | undefined;
-  /** False keeps requirements as they are written. */
+  /** False keeps requirements as written. */
   resolve: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function lockedBy(
   }
   const python = options.python === undefined ? [] : ['--python-version', options.python];
   const flags = ['--quiet', '--no-header', '--no-annotate', '--python-platform', platform, ...python];
-  // Requirements by stdin: a URL may hold a password, which every user of a machine could read among the arguments.
+  // Requirements by stdin: a URL may contain a password, and every user of a machine can read arguments.
   const words = ['pip', 'compile', ...flags, path === null ? '-' : path];
   return { requirements: pinnedLinesOf(await uv(words, text, path === null ? cwd : dirname(path), env)), pinned: true };
 }
@@ -92,12 +92,12 @@ const readText = (path: string): Promise<string> =>
     throw new UsageError(`cannot read ${path}: ${error.code ?? error.message}`);
   });
 
-/** Instances resolve these lines, and get no options of pip: a file that needs some is refused, not shortened. */
+/** Instances resolve these lines, and support no pip options: a file with options is refused, not shortened. */
 function writtenLinesOf(text: string, source: string): string[] {
   const lines = withoutComments(text);
   const option = lines.find(({ line }) => line.startsWith('-'));
   if (option === undefined) return lines.map(({ line }) => line);
-  // Only its first word: the URL of an index may hold a password.
+  // Only the option's first word: the URL of an index may contain a password.
   const word = /^[\w-]+/.exec(option.line.startsWith('--') ? option.line : option.line.slice(0, 2))?.[0] ?? '-';
   throw new UsageError(
     `--no-resolve: line ${option.number} ${source} is the option ${word}, which instances do not get`,
@@ -105,7 +105,7 @@ function writtenLinesOf(text: string, source: string): string[] {
   );
 }
 
-/** What uv has resolved: its other options only name where this machine reads packages from. */
+/** uv's resolved lines; its other options only name this machine's package sources. */
 function pinnedLinesOf(text: string): string[] {
   const lines = withoutComments(text).map(({ line }) => line);
   const editable = lines.find((line) => /^(-e|--editable)\b/.test(line));

@@ -1,4 +1,4 @@
-// Lines of logs on a terminal: which ones, and in which order.
+// Selects and orders log lines for a terminal.
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 
@@ -14,14 +14,14 @@ export interface LogFlags extends ConnectionFlags {
   format: 'text' | 'json';
 }
 
-/** The flags of a command without those of its connection, and what ends or limits the reading. */
+/** The flags of a command without its connection flags, and the end or limit of the reading. */
 export type Reading<F extends LogFlags> = Omit<F, keyof ConnectionFlags> & {
   signal: AbortSignal;
-  /** By the id of the instance. */
+  /** Called with the id of the instance. */
   isWanted: (instance: string) => boolean;
 };
 
-/** What the requests of all log commands have in common. */
+/** The common options of all log commands' requests. */
 export const requestOf = ({ output }: CliContext, { signal, follow, since }: Reading<LogFlags>) => ({
   signal,
   onUnreachable: (error: Error) => output.progress(`Retrying: ${error.message}`),
@@ -54,7 +54,7 @@ export const withLogOptions = (command: Command, subject: string): Command =>
         .default('text'),
     );
 
-/** As `aws logs tail --filter-pattern` has it: a text that lines contain, or `%regex%`. */
+/** As in `aws logs tail --filter-pattern`: a text that lines contain, or `%regex%`. */
 function parseFilter(text: string): RegExp {
   const regex = /^%(.+)%$/s.exec(text)?.[1];
   try {
@@ -64,10 +64,10 @@ function parseFilter(text: string): RegExp {
   }
 }
 
-/** Lines that are put in order at a time; beyond that they come as the server sends them, which is in order within each task. */
+/** Maximum lines that are sorted together; further lines keep the server's order, which is sorted within each task. */
 const maxOrdered = 500_000;
 
-/** By time. Lines of one task keep their order where their times are equal. */
+/** Sorted by time. Lines of one task keep their order where their times are equal. */
 async function* inTimeOrder(lines: AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
   let held: LogLine[] = [];
   const ordered = (): LogLine[] => held.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
@@ -79,7 +79,7 @@ async function* inTimeOrder(lines: AsyncIterable<LogLine>): AsyncGenerator<LogLi
       held = [];
     }
   } finally {
-    // Also what came before a connection was lost.
+    // Includes the lines before a lost connection.
     yield* ordered();
   }
 }

@@ -223,7 +223,7 @@ function oneOrTwo(text: string): string[] {
   throw new InvalidArgumentError('Give one value, or the two ends of a range with a comma between them.');
 }
 
-/** `[2, 8]` and `2,8` alike. */
+/** Accepts `[2, 8]` and `2,8`. */
 const wordsOf = (text: string): string[] =>
   text
     .replace(/^\[(.*)\]$/, '$1')

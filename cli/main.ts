@@ -8,7 +8,7 @@ import { createOutput } from './output.ts';
 
 /** Runs one command line (without the program's name) and resolves with the exit code. */
 export async function main(words: string[] = process.argv.slice(2)): Promise<number> {
-  // `ropewalk dev` ends its stack in order then (dev/endings.ts).
+  // `ropewalk dev` then shuts its stack down (dev/endings.ts).
   if (words[0] !== 'dev') for (const stream of [process.stdout, process.stderr]) exitWhenReaderCloses(stream);
   const { env } = process;
   const output = createOutput(process.stdout, process.stderr, env);

@@ -1,4 +1,4 @@
-// --map-over-values, --map-over-file and what goes with them. The server splits: this file only reads.
+// --map-over-values, --map-over-file and related options. The server splits the values; this file only reads them.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 

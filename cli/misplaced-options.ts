@@ -1,4 +1,4 @@
-// Options of `batch run` that stand after the first word of the command: they are words of the command.
+// Options of `batch run` after the first word of the command, which become words of the command.
 
 /** One sentence; null when no word is exactly a long option. Short ones, such as -e, are common in commands. */
 export function describeMisplaced(words: readonly string[], options: ReadonlySet<string>): string | null {

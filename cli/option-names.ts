@@ -1,4 +1,4 @@
-// Errors of the API in the words of `batch run`: it knows the fields of a request, and its user the options.
+// Translates the API's errors to the options of `batch run`: the API names the fields of a request, its user knows the options.
 import { RopewalkApiError, ValidationError } from '../sdk/client.ts';
 import { UsageError } from './errors.ts';
 import type { MapOverFlags } from './map-over.ts';
@@ -16,7 +16,7 @@ const options: Readonly<Record<string, string>> = {
   outputFilestore: '--output-filestore',
 };
 
-/** The error itself where it names nothing that an option gave. */
+/** Returns the error itself when it names no field from an option. */
 export function inOptions(error: unknown, flags: MapOverFlags): unknown {
   if (!(error instanceof RopewalkApiError)) return error;
   const { message, field } = error;

@@ -12,13 +12,19 @@ export interface Output {
   json(value: unknown): void;
   /** Notes, warnings, errors. */
   err(text: string): void;
-  /** A line of progress. On a terminal it replaces the previous line of progress; `detail`, which changes all the time, is for terminals. */
+  /**
+   * A line of progress. On a terminal it replaces the previous line of progress; `detail` changes all the time and is only
+   * shown there.
+   */
   progress(text: string, detail?: string): void;
-  /** The terminal that `panel` draws on; null where progress is printed as lines. */
+  /** The terminal for `panel`; null where progress is printed as lines. */
   screen(): Screen | null;
-  /** Progress of several lines, without control characters but those of colors, each narrower than the screen; replaces what was there. */
+  /**
+   * Progress of several lines, without control characters except colors, each narrower than the screen; replaces the previous
+   * panel.
+   */
   panel(lines: readonly string[]): void;
-  /** The panel stays on the screen, above what is printed next. */
+  /** Keeps the panel on the screen, above later output. */
   keepPanel(): void;
   /** Erases the last line of progress, before another program writes to the terminal. */
   endProgress(): void;
@@ -38,7 +44,7 @@ export function createOutput(
   environment: Record<string, string | undefined> = {},
 ): Output {
   let shown = '';
-  /** Lines of the panel that is on the screen; its last line has no line break. */
+  /** Lines of the displayed panel; its last line has no line break. */
   let drawn = 0;
   const eraseProgress = (): void => {
     if (stderr.isTTY === true && drawn > 1) stderr.write(`\u001b[${drawn - 1}A`);
@@ -66,14 +72,14 @@ export function createOutput(
     endProgress: eraseProgress,
     screen: () => {
       if (stderr.isTTY !== true || environment['TERM'] === 'dumb') return null;
-      // A terminal that does not know its size says 0.
+      // A terminal of unknown size reports 0.
       return { columns: stderr.columns || 80, rows: stderr.rows || 24, colors: (environment['NO_COLOR'] ?? '') === '' };
     },
     panel: (lines) => {
       const text = lines.join('\n');
       if (text === shown) return;
-      // Drawn over the last one: a screen that is erased first flickers. Without line wrap a wide character cannot make a line
-      // two, and the next panel goes exactly as far up as this one went down.
+      // Drawn over the previous panel: erasing the screen first would flicker. Line wrap is off, so that a wide character
+      // cannot break a line and the next panel moves up exactly as far as this one moved down.
       const up = drawn > 1 ? `\u001b[${drawn - 1}A\r` : '\r';
       stderr.write(`${up}\u001b[?7l${lines.join('\u001b[K\n')}\u001b[K\u001b[J\u001b[?7h`);
       shown = text;

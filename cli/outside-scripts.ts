@@ -10,9 +10,9 @@ export function isScript(path: string, content: Uint8Array, searchPath: string):
   return (text.startsWith('#!') || extension.test(path)) && !holdsPrograms(dirname(path), searchPath);
 }
 
-// As the server reads headers: domain/batch-header.ts.
+// The server's rule for headers: domain/batch-header.ts.
 const headerLine = /^\s*(?:#+|\/\/)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])/m;
-/** Whether a name ends as those of scripts do. */
+/** Whether a name has a script's extension. */
 export const hasScriptEnding = (name: string): boolean => extension.test(name);
 
 const extension = /\.(?:py|sh|bash|R|jl|js|mjs|ts|rb|pl)$/;

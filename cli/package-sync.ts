@@ -1,5 +1,5 @@
-// Package sync of `batch run`: the tasks get the Python environment of the user's python. What reads it is Python's own: the modules
-// of python/ropewalk/package_sync, which that Python runs without having ropewalk.
+// Package sync of `batch run`: the tasks get the Python environment of the user's python. That Python reads it with the modules
+// of python/ropewalk/package_sync, without having ropewalk installed.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,12 +38,12 @@ export const withPackageSync = (command: Command): Command =>
     .addOption(new Option('--package-sync-fail-on <level>', 'what may not be left out').choices(levels))
     .option('--package-sync-conda-extras <names>', 'packages on conda-forge that are not here (repeatable)', collect);
 
-/** Options of a script's header about package sync; the client carries them out. */
+/** Options about package sync in a script's header; the client carries them out. */
 export const packageSyncOptions = [
   ...['no-package-sync', 'package-sync-strict', 'package-sync-ignore', 'package-sync-only', 'package-sync-fail-on'],
   'package-sync-conda-extras',
 ];
-/** Options of a header that say what the tasks run in: without others, there is no package sync then. */
+/** Header options that select the tasks' runtime: then there is no package sync unless another option requests it. */
 const runtimeOptions = ['container', 'software', 'run-on-host'];
 
 interface SyncRequest {
@@ -54,7 +54,7 @@ interface SyncRequest {
   condaExtras: string[];
   /** A path, or undefined for the python on the PATH. */
   python: string | undefined;
-  /** An option or the script's header asked for it. */
+  /** An option or the script's header requested it. */
   isExplicit: boolean;
 }
 
@@ -76,11 +76,11 @@ interface SyncSources {
   /** Options of `packageSyncOptions` and `runtimeOptions`. */
   header: ScriptHeader;
   words: readonly string[];
-  /** Options say what the tasks run in. */
+  /** Options select the tasks' runtime. */
   isChosen: boolean;
 }
 
-/** Null when there is no package sync. The command line wins over the header; lists add up. Throws UsageError. */
+/** Null when there is no package sync. The command line overrides the header; lists accumulate. Throws UsageError. */
 function syncRequestOf({ flags, header, words, isChosen }: SyncSources): SyncRequest | null {
   const list = (name: string, own: string[] = []): string[] => [...(header.get(name) ?? []), ...own].flatMap(namesIn);
   const only = list('package-sync-only', flags.packageSyncOnly);
@@ -119,7 +119,7 @@ function syncRequestOf({ flags, header, words, isChosen }: SyncSources): SyncReq
   };
 }
 
-/** `--python` names a version of an environment, or by its path the Python whose environment is sent. */
+/** `--python` is a version of an environment, or the path of the Python whose environment is sent. */
 export const pythonPathOf = ({ python }: SoftwareFlags): string | undefined =>
   python?.includes('/') === true ? python : undefined;
 
@@ -136,7 +136,7 @@ interface Place {
   signal: AbortSignal;
 }
 
-/** Reads the environment, uploads what the server does not have. Undefined where there is no Python. Throws CommandError. */
+/** Reads the environment, and uploads the files that the server lacks. Undefined without a Python. Throws CommandError. */
 export async function syncedSoftware(
   context: CliContext,
   client: Client,
@@ -206,7 +206,7 @@ async function readEnvironment(
 
 const readerFile = fileURLToPath(new URL('../python/ropewalk/package_sync/reader.py', import.meta.url));
 
-/** What it wrote to stderr; null when there is no such program. Rejects with the signal's reason. */
+/** Its stderr; null when the program does not exist. Rejects with the signal's reason. */
 function run(
   program: string,
   args: string[],

@@ -59,7 +59,7 @@ export function formatUsers(users: readonly User[]): string {
   );
 }
 
-/** One row for the workspace, one for each user: what is used of what is allowed. */
+/** One row for the workspace, one for each user: usage and limits. */
 export function formatWorkspace({ slug, limits, perUser, use, users }: WorkspaceInfo): string {
   const rows = [
     [`workspace ${slug}`, ...usage(use, limits)],
@@ -69,7 +69,7 @@ export function formatWorkspace({ slug, limits, perUser, use, users }: Workspace
   return formatTable([left('Used of allowed'), ...usageColumns], rows);
 }
 
-/** `region: us-west-2`, a line each. */
+/** `region: us-west-2`, one per line. */
 export const formatDefaults = (defaults: PutDefaults): string =>
   Object.entries(defaults)
     .map(([name, value]) => `${name}: ${value}`)

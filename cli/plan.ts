@@ -1,4 +1,4 @@
-// Plans on a terminal: the instances that would be launched, the order of attempts, and the price.
+// Plans on a terminal: the planned instances, the order of attempts, and the price.
 import type { Plan } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { show } from './people.ts';

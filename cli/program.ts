@@ -203,7 +203,7 @@ export function createProgram(context: CliContext): Program {
 
 const allBelow = (parent: Command): Command[] => parent.commands.flatMap((child) => [child, ...allBelow(child)]);
 
-/** By default Commander exits the process; and its settings do not apply to subcommands that are added as objects. */
+/** Prevents Commander from exiting the process; its settings do not apply to subcommands that are added as objects. */
 function configure(command: Command, { output }: CliContext): void {
   command
     .exitOverride()

@@ -1,4 +1,4 @@
-// How far a job is: a bar, tasks per second since its first task, and the time that the rest takes at that rate.
+// The progress of a job: a bar, tasks per second since its first task, and the remaining time at that rate.
 import type { Job } from '../sdk/client.ts';
 
 const width = 20;
@@ -12,12 +12,12 @@ export function formatBar({ tasks, startedAt, endedAt }: Job, nowMs = Date.now()
   const bar = `[${'#'.repeat(filled).padEnd(width)}] ${Math.floor((100 * ended) / tasks.total)} %`;
   const seconds = (nowMs - Date.parse(startedAt)) / 1_000;
   if (run === 0 || seconds <= 0) return bar;
-  // Cancelling takes no time: cancelled tasks say nothing of the rate.
+  // Excludes cancelled tasks, because cancelling takes no time.
   const rate = run / seconds;
   return `${bar}, ${formatRate(rate)}, ${formatLeft((tasks.total - ended) / rate)} left`;
 }
 
-/** Slow jobs in tasks a minute or an hour: `0.0/s` says nothing. */
+/** Slow jobs show tasks per minute or hour, because `0.0/s` is meaningless. */
 function formatRate(perSecond: number): string {
   if (perSecond >= 0.1) return `${perSecond.toFixed(1)}/s`;
   return perSecond * 60 >= 0.1 ? `${(perSecond * 60).toFixed(1)}/min` : `${(perSecond * 3_600).toFixed(1)}/h`;

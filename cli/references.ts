@@ -1,4 +1,4 @@
-// Resolves a job or cluster to its number: a number is used as it is, the server finds a name.
+// Resolves a job or cluster to its number: a number is used unchanged, the server finds a name.
 import type { Client } from '../sdk/client.ts';
 import { NotFoundError } from '../sdk/client.ts';
 import type { Reference } from './arguments.ts';
@@ -7,7 +7,7 @@ import type { Reference } from './arguments.ts';
 export const referenceHelp = (noun: 'job' | 'cluster'): string =>
   noun === 'job' ? 'number or name' : 'number, or name of an open cluster';
 
-/** Of jobs the newest of that name: at most one is open, and it is the newest. */
+/** The newest job of that name: at most one is open, and it is the newest. */
 export async function numberOfJob(client: Client, reference: Reference, signal?: AbortSignal): Promise<number> {
   if (typeof reference === 'number') return reference;
   const { items } = await client.jobs.list({ name: reference, limit: 1, ...(signal && { signal }) });

@@ -1,15 +1,15 @@
-// Options in the header of a script that only the client can carry out, because they name its files or its terminal. The server
-// reads all others; the request names those that the client has carried out.
+// Options in a script's header that only the client can carry out, because they refer to its files or its terminal. The server
+// reads all others; the request lists those that the client has carried out.
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { type HeaderOption, maxHeaderBytes, parseBatchHeader } from '../domain/batch-header.ts';
 import type { CliContext } from './context.ts';
 
-/** The names of `known` that the header has, with their values as written, in the order of the script. */
+/** The names of `known` in the header, with their values as written, in the order of the script. */
 export type ScriptHeader = ReadonlyMap<string, string[]>;
 
-/** Of the first file that the command names and that has one. */
+/** From the first file in the command with a header. */
 export async function readScriptHeader(
   words: readonly string[],
   known: ReadonlySet<string>,
@@ -23,7 +23,7 @@ export async function readScriptHeader(
   return new Map();
 }
 
-/** Whether a flag of the header is set: alone, or with a value that says yes. */
+/** Whether a header's flag is set: alone, or with a value that means yes. */
 export function isSet(header: ScriptHeader, name: string): boolean {
   const value = header.get(name)?.at(-1);
   return value !== undefined && !['false', '0'].includes(value.toLowerCase());
@@ -37,7 +37,7 @@ function valuesOf(options: readonly HeaderOption[], known: ReadonlySet<string>):
   return values;
 }
 
-/** Empty for what is no text file. */
+/** Empty for files that are not text. */
 async function startOf(path: string): Promise<string> {
   const file = await open(path).catch(() => null);
   if (file === null) return '';

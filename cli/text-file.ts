@@ -1,4 +1,4 @@
-// A text file that an option names.
+// A text file in an option's value.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 

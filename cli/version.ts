@@ -1,2 +1,2 @@
-/** A test keeps it equal to package.json: the program must not read files to print its version. */
+/** Equal to package.json, as a test checks: the program must not read files to print its version. */
 export const version = '0.1.0';

@@ -32,7 +32,10 @@ export function waitOptions(
   };
 }
 
-/** A cluster of a job has no workers of Dask to show. A line says what it waits for: an account's quota is not a matter of patience. */
+/**
+ * A job's cluster has no Dask workers to show. The line includes the reason of a wait for capacity, because waiting does not
+ * help against an account's quota.
+ */
 export function showProgress(output: Output, cluster: Cluster): void {
   const screen = cluster.job === null ? output.screen() : null;
   const why = cluster.waitingForCapacity ? `: ${cluster.waitingForCapacity.text}` : '';

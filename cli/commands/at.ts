@@ -1,4 +1,4 @@
-// `ropewalk batch at JOB TIME` and `ropewalk cluster at CLUSTER TIME`: prints what it was at a past moment.
+// `ropewalk batch at JOB TIME` and `ropewalk cluster at CLUSTER TIME`: prints its state at a past time.
 import { Command } from 'commander';
 
 import type { ClusterAt, JobAt } from '../../sdk/client.ts';

@@ -1,4 +1,4 @@
-// `ropewalk cost`: what the instances of the workspace have cost.
+// `ropewalk cost`: the cost of the workspace's instances.
 import { Command, Option } from 'commander';
 
 import type { Costs } from '../../sdk/client.ts';
@@ -66,7 +66,7 @@ function formatCosts({ by, since, items, total }: Costs): string {
   return formatTable(columns, [...rows, ['total', ...(named ? [''] : []), ...amounts(total)]]);
 }
 
-/** RFC 4180. A field that a spreadsheet would take for a formula begins with an apostrophe. */
+/** RFC 4180. A field that a spreadsheet would interpret as a formula begins with an apostrophe. */
 function formatCsv({ by, items }: Costs): string {
   const head = [by, 'name', 'instances', 'instance_hours', 'dollars', 'dollars_per_hour_now'];
   const rows = items.map(({ key, name, instances, instanceHours, dollars, dollarsPerHour }) => [

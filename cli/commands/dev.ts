@@ -23,7 +23,7 @@ export function devCommand(finish: Finish): Command {
       const { runDev } = await import('../../dev/main.ts');
       const code = await runDev(flags);
       finish(code);
-      // A start that a signal ended may wait for Temporal's answers for some seconds yet.
+      // A start that a signal ended may wait some more seconds for Temporal's answers.
       process.exit(code);
     });
 }

@@ -1,4 +1,4 @@
-// `ropewalk doctor`: what is well, what is not, and what to do. Ends with 1 when something is broken.
+// `ropewalk doctor`: prints the state of each part, and remedies. Exits with 1 when something is broken.
 import { Command } from 'commander';
 
 import { resolveConnection } from '../config.ts';

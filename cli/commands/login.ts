@@ -1,5 +1,5 @@
-// `ropewalk login`: gets a token for this machine and stores it in config.yaml. No secret is a command-line argument, and nothing
-// is prompted for: the code is shown here and approved in a browser.
+// `ropewalk login`: gets a token for this machine and stores it in config.yaml. No secret is a command-line argument or a
+// prompt: the code is shown here and approved in a browser.
 import { hostname } from 'node:os';
 
 import { Command, Option } from 'commander';
@@ -69,7 +69,7 @@ async function getToken(context: CliContext, flags: LoginFlags, apiUrl: string):
   return created.token;
 }
 
-/** The error does not contain the text, which can be a secret. */
+/** The error does not contain the text, which may be a secret. */
 function checkToken(token: string): string {
   if (/^rw_[a-z0-9-]+_[a-z0-9]+-[\w-]+$/.test(token)) return token;
   throw new UsageError('this is not a token', 'A token looks like rw_WORKSPACE_ID-SECRET, on one line.');

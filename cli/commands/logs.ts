@@ -59,7 +59,7 @@ function orNull(error: unknown): null {
 
 type Instance = Cluster['instances'][number];
 
-/** Everything when neither is asked for. Instances that have ended are known by `all` alone, as workers. */
+/** Selects everything when neither is requested. Instances that have ended are only covered by `all`, as workers. */
 export function selection(
   instances: readonly Instance[],
   scheduler: boolean,

@@ -1,10 +1,10 @@
-// `ropewalk notebook ...` belongs to the Python package: a notebook gets the environment of the Python that starts it. These commands
-// say so.
+// `ropewalk notebook ...` belongs to the Python package: a notebook gets the environment of the Python that starts it. These
+// commands print that.
 import { Command } from 'commander';
 
 import { UsageError } from '../errors.ts';
 
-/** What the wheel's command has, and this one has not. */
+/** Commands of the wheel that this program lacks. */
 export const notebookCommands = ['start', 'list', 'link', 'stop'] as const;
 
 export const notebookCommand = (name: (typeof notebookCommands)[number]): Command =>

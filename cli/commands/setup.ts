@@ -1,4 +1,4 @@
-// `ropewalk setup aws` and `ropewalk setup gcp`: prepares a cloud account, takes away what it made, and shows quotas.
+// `ropewalk setup aws` and `ropewalk setup gcp`: prepares a cloud account, removes the prepared resources, and shows quotas.
 import { Command } from 'commander';
 
 import { parseLimit } from '../arguments.ts';

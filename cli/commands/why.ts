@@ -1,4 +1,4 @@
-// `ropewalk batch why JOB` and `ropewalk cluster why CLUSTER`: prints why it is as it is.
+// `ropewalk batch why JOB` and `ropewalk cluster why CLUSTER`: explains its state.
 import { Command } from 'commander';
 
 import type { Client, Why } from '../../sdk/client.ts';
@@ -47,7 +47,7 @@ const titles: Record<Why['sentences'][number]['about'], string> = {
   end: 'End',
 };
 
-/** A line for each sentence; the title once for each topic. */
+/** One line per sentence; the title once per topic. */
 function formatWhy({ sentences }: Why): string {
   return sentences
     .map(({ about, text }, index) => {

@@ -9,12 +9,12 @@ import type { EnvironmentSpec, PackageFile } from '../../schema/software.ts';
 import type { CliContext } from '../context.ts';
 import { CommandError } from '../errors.ts';
 
-/** `undefined`: the environment when the command begins with a Python that has no distributed of the cluster's version. */
+/** `undefined`: builds the environment when the command begins with a Python whose distributed differs from the cluster's. */
 export type WantsEnvironment = boolean | undefined;
 
 export interface EnvironmentRequest {
   words: readonly string[];
-  /** As the cluster's creator gave it; null when its processes run without an environment of their own. */
+  /** From the cluster's creator; null when its processes run without their own environment. */
   environment: EnvironmentSpec | null;
   fetchPackageFile: (file: PackageFile) => Promise<Uint8Array>;
   wants: WantsEnvironment;
@@ -73,7 +73,7 @@ async function missingHere(
   requirements: readonly string[],
   { env, cwd }: Pick<CliContext, 'env' | 'cwd'>,
 ): Promise<string | null> {
-  // A path names a particular interpreter: it is used as it is.
+  // A path selects a particular interpreter, which is used unchanged.
   if (!isPython(program)) return null;
   const pinned = requirements.map((each) => /^distributed==([^,;*\s]+)$/.exec(each)?.[1]).find(Boolean);
   const found = await promisify(execFile)(program, ['-c', versionOfDistributed], { env, cwd, timeout: 30_000 }).then(
@@ -84,13 +84,13 @@ async function missingHere(
   return pinned === undefined || found === pinned ? null : `${program} has distributed ${found}, the cluster ${pinned}`;
 }
 
-/** Modules of the current directory are not the user's Python, and the command itself may import none of them. */
+/** Excludes modules of the current directory, which the command itself may not import either. */
 const versionOfDistributed =
   'import sys; sys.path = [each for each in sys.path if each]; from importlib.metadata import version; print(version("distributed"))';
 
 const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(program);
 
-/** In the home, where the agents of `ropewalk dev` build theirs: equal requirements are built once. */
+/** In the home, where the agents of `ropewalk dev` build theirs, so that equal requirements are built once. */
 async function build(
   { python, ...environment }: EnvironmentSpec & Pick<EnvironmentRequest, 'fetchPackageFile' | 'signal'>,
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,

@@ -19,7 +19,7 @@ export async function runAsClient(
   extra: Record<string, string>,
   { env, cwd, output }: Pick<CliContext, 'env' | 'cwd' | 'output'>,
 ): Promise<number> {
-  // Before the first file is written: from here on a signal does not end this process before the files are removed.
+  // Before the first file is written: from here on a signal ends this process only after the files are removed.
   const relay = createSignalRelay();
   let directory: string | null = null;
   try {

@@ -40,7 +40,7 @@ export function createSignalRelay(isTerminal = hasTerminal()): SignalRelay {
   };
 }
 
-/** As in shells. */
+/** The shell's exit code for it. */
 export function exitCodeOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

@@ -1,4 +1,4 @@
-// Downloads files into a directory and nowhere else. A file appears under its name when all of it has come with its SHA-256.
+// Downloads files only into one directory. A file appears under its name after all of it has arrived with its SHA-256.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -14,7 +14,7 @@ import { filesAtOnce, type Storage, transfersAtOnce, withRepeats } from './stora
 const hint =
   'What has been downloaded is not downloaded again: correct this, then `ropewalk batch files JOB --download DIR`.';
 
-/** The directory of --download: before a job is submitted too, whose files would otherwise have no place at its end. */
+/** The directory of --download; checked also before a job is submitted, whose files would otherwise have no place at its end. */
 export async function makeTarget(into: string): Promise<string> {
   const prepared = 'Name a directory, or a path where one can be made.';
   return explained(`download into ${into}`, prepared, async () => {
@@ -23,7 +23,7 @@ export async function makeTarget(into: string): Promise<string> {
   });
 }
 
-/** Resolves with how many files were downloaded; those that are there with the same content are not. */
+/** Resolves with the number of downloaded files; existing files with the same content are skipped. */
 export async function downloadFiles(
   storage: Storage,
   files: readonly PlacedFile[],
@@ -78,7 +78,7 @@ async function downloadInto(
 
 const abandonedAfterMs = 3_600_000;
 
-/** What a download that was killed has left at the top of the directory; a young one may be of one that runs. */
+/** Removes a killed download's files at the top of the directory; recent ones may belong to a running download. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     if (!partName.test(name)) continue;
@@ -92,7 +92,7 @@ async function prepare(root: string, path: string): Promise<string> {
   const target = resolve(root, path);
   const isInside = target.startsWith(root.endsWith(sep) ? root : root + sep) && !path.includes('\0');
   if (!isInside) throw outside(path);
-  // The directories that exist are checked before any is made.
+  // Checks the existing directories before creating any.
   let existing = dirname(target);
   while (existing !== root && (await stat(existing).catch(() => null)) === null) existing = dirname(existing);
   const real = await realpath(existing);

@@ -1,8 +1,8 @@
-// Errors of transfers as their user needs them: what is wrong with a place on this machine, or what the object store answered.
+// Errors of transfers, worded for users: the problem with a place on this machine, or the object store's answer.
 import { TransferError } from '../../agent/files/http-file.ts';
 import { CommandError } from '../errors.ts';
 
-/** Trying again changes none of them. */
+/** A retry changes none of them. */
 const places: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
   EDQUOT: 'your quota of disk space is used up',
@@ -22,12 +22,12 @@ export function placeFault(error: unknown): string | null {
   if ('syscall' in error && error.syscall === 'connect') return null;
   const why = places[String(error.code)];
   if (why === undefined) return null;
-  // A rename names its target, the place that is in the way, as `dest`.
+  // A rename reports its target, the conflicting path, as `dest`.
   const path = 'dest' in error ? error.dest : 'path' in error ? error.path : undefined;
   return typeof path === 'string' ? `${path}: ${why}` : why;
 }
 
-/** Runs a transfer; its errors name `what` it could not do, and `hint` says how it goes on. */
+/** Runs a transfer; its errors name the failed action `what`, and `hint` is the remedy. */
 export async function explained<T>(what: string, hint: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

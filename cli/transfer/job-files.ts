@@ -1,4 +1,4 @@
-// Downloads what the tasks of a job have left behind.
+// Downloads the output files of a job's tasks.
 import type { CliContext, ConnectionFlags } from '../context.ts';
 import type { Client } from '../../sdk/client.ts';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { downloadFiles, makeTarget } from './download.ts';
 import { placeFiles } from './places.ts';
 import { openStorage } from './storage.ts';
 
-/** Makes the directory of --download: what is wrong with it shows before a job is submitted or waited for. */
+/** Creates the directory of --download, so that its problems are reported before a job is submitted or awaited. */
 export async function prepareDownload({ cwd }: CliContext, into: string | undefined): Promise<void> {
   if (into !== undefined) await makeTarget(resolve(cwd, into));
 }

@@ -1,11 +1,11 @@
-// The files of --upload that are too many or too large to go with a job.
+// The files of --upload that are too many or too large to be sent with a job.
 import type { Client, CreateJob } from '../../sdk/client.ts';
 import type { CliContext, ConnectionFlags } from '../context.ts';
 import type { Found } from '../files.ts';
 import { openStorage } from './storage.ts';
 import { uploadFiles } from './upload.ts';
 
-/** Uploads what does not go with the job itself; with --input-filestore it is in that filestore afterwards. */
+/** Uploads the files that are not sent with the job itself; with --input-filestore they are in that filestore afterwards. */
 export async function storeInputs(
   context: CliContext,
   flags: ConnectionFlags & { inputFilestore?: string },

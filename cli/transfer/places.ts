@@ -1,5 +1,5 @@
-// Where downloaded files go below a directory. A path that several tasks wrote with different content is kept once for each of them:
-// `out.csv` of task 3 becomes `task-3/out.csv`.
+// The paths of downloaded files below a directory. A path that several tasks wrote with different content is kept once for each
+// of them: `out.csv` of task 3 becomes `task-3/out.csv`.
 import type { ListedFile } from '../../sdk/files.ts';
 
 export interface PlacedFile {
@@ -10,7 +10,7 @@ export interface PlacedFile {
   executable: boolean;
 }
 
-/** The later of two files of one task counts; equal content of several tasks is one file. */
+/** Uses the later of two files of one task; equal content of several tasks becomes one file. */
 export function placeFiles(listed: readonly ListedFile[]): PlacedFile[] {
   const byPath = new Map<string, Map<string, ListedFile>>();
   for (const file of listed.toSorted((a, b) => Date.parse(a.storedAt) - Date.parse(b.storedAt))) {
@@ -25,7 +25,7 @@ export function placeFiles(listed: readonly ListedFile[]): PlacedFile[] {
     if (isOne || files.every(({ task }) => task === null)) return files.slice(-1).map((file) => place(file, path));
     return files.map((file) => place(file, file.task === null ? path : `task-${file.task}/${path}`));
   });
-  // A file of one task may have the name of a directory of another: then it is in the way.
+  // A file of one task may have the name of another's directory, and is then renamed.
   const directories = new Set(placed.flatMap(({ path }) => parentsOf(path)));
   return placed.map((file) => (directories.has(file.path) ? { ...file, path: `${file.path}.file` } : file));
 }

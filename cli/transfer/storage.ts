@@ -1,4 +1,4 @@
-// What transfers need: the client that plans them, and how the API is reached for files that go through it.
+// The context of transfers: the client that plans them, and the API's addresses for files that pass through it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Place } from '../../agent/files/http-file.ts';
@@ -10,7 +10,7 @@ import { placeFault } from './failure.ts';
 
 export interface Storage {
   client: Client;
-  /** Where the API itself takes and gives the content of a file. */
+  /** The API's own place for the content of a file. */
   blob: (sha256: string) => Place;
   progress: (doing: string, done: number, total: number) => void;
 }
@@ -24,14 +24,14 @@ export async function openStorage(context: CliContext, flags: ConnectionFlags, c
       headers: { authorization: `Bearer ${token}` },
     }),
     progress: (doing, done, total) => {
-      // Without a terminal each text is a line: of ten thousand files, ten.
+      // Without a terminal each text is a line, so only every ten percent are printed.
       const percent = Math.floor((done * 10) / total) * 10;
       context.output.progress(`${doing} ${total} ${total === 1 ? 'file' : 'files'}: ${percent} %`, `(${done} done)`);
     },
   };
 }
 
-/** In one request for URLs. */
+/** Per request for URLs. */
 export const filesAtOnce = 500;
 
 export const transfersAtOnce = 4;

@@ -8,13 +8,13 @@ import { explained } from './failure.ts';
 import { filesAtOnce, type Storage, transfersAtOnce, withRepeats } from './storage.ts';
 
 export interface LocalFile {
-  /** In the working directory of a task, with `/`. */
+  /** Path in a task's working directory, with `/`. */
   path: string;
   source: string;
   executable: boolean;
 }
 
-/** Sends what is not stored yet; resolves with what a job names. */
+/** Uploads the missing files; resolves with the files for the job's request. */
 export async function uploadFiles(
   storage: Storage,
   files: readonly LocalFile[],

@@ -18,7 +18,7 @@ export function cancelCommand(context: CliContext, finish: Finish): Command {
     const number = await numberOfJob(client, reference);
     if (flags.task !== undefined) {
       await client.jobs.cancelTasks(number, flags.task);
-      // The job's workflow carries it out; running tasks end when their agents next report.
+      // The job's workflow cancels them; running tasks end when their agents next report.
       context.output.out(`Job ${number}: cancelling tasks ${flags.task}`);
       context.output.err(`Those that have ended so: ropewalk batch status ${number} --state cancelled`);
       finish(exitCodes.ok);

@@ -1,4 +1,4 @@
-// `ropewalk batch files N`: what the tasks of a job have left behind.
+// `ropewalk batch files N`: lists the output files of a job's tasks.
 import { Command } from 'commander';
 
 import type { ListedFile } from '../../../sdk/files.ts';
@@ -46,7 +46,7 @@ export function filesCommand(context: CliContext, finish: Finish): Command {
   });
 }
 
-/** Names may have any character: those that would move the cursor are shown as JSON does. */
+/** Names may contain any character: those with control characters are shown as JSON. */
 const shown = (path: string): string => (/[\p{Cc}\p{Cf}]/u.test(path) ? JSON.stringify(path) : path);
 
 const formatFiles = (files: readonly ListedFile[]): string =>

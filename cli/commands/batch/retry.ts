@@ -1,4 +1,4 @@
-// `ropewalk batch retry N`: runs the tasks of a job again that failed, as a new job.
+// `ropewalk batch retry N`: runs the failed tasks of a job again, as a new job.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';

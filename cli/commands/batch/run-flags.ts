@@ -51,7 +51,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
   wait?: boolean;
 }
 
-/** Options of the script's header that only this program can carry out. */
+/** Options in the script's header that only this program can carry out. */
 const clientOptions = [
   ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
   ...['upload', 'download', 'sync', 'forward-aws-credentials'],
@@ -64,7 +64,7 @@ export interface AllFlags extends RunFlags {
   clientOptions: string[];
 }
 
-/** The command line wins over the header; what can be repeated adds up. */
+/** The command line overrides the header; repeatable options accumulate. */
 export async function withHeader(context: CliContext, words: string[], flags: RunFlags): Promise<AllFlags> {
   const header = await readScriptHeader(words, new Set(clientOptions), context);
   const both = (name: string, own: string[] = []): string[] => [...(header.get(name) ?? []), ...own];

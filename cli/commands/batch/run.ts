@@ -51,7 +51,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
   });
 }
 
-/** What `run` would submit for these words, its options first; files that do not go with the job itself are uploaded. */
+/** The submission of `run` for these words, its options first; uploads files that are not sent with the job itself. */
 export async function readJob(context: CliContext, words: string[], client: Client): Promise<CreateJob> {
   let job: CreateJob | null = null;
   const command = commandOf(context, async (parsed, given, options) => {
@@ -268,7 +268,7 @@ async function inputOf(
   return { input, stored };
 }
 
-/** The secret variables, with a session of the user's AWS credentials that is made last: its life has begun. */
+/** The secret variables, with a session of the user's AWS credentials, created last because its lifetime starts then. */
 async function secretsOf(
   context: CliContext,
   flags: AllFlags,

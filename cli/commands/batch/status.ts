@@ -26,7 +26,7 @@ import { formatSpan, formatTime } from '../../times.ts';
 import { isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
 import { jobStatuses, showList } from './list.ts';
 
-/** `rows`: --limit, where it was given. */
+/** `rows`: --limit, if given. */
 type TaskFlags = Pick<StatusFlags, 'format' | 'state'> & { rows: number | undefined };
 
 interface StatusFlags extends ConnectionFlags, FormatFlag, FilterFlags {
@@ -44,7 +44,7 @@ export function statusCommand(context: CliContext, finish: Finish): Command {
     .addOption(new Option('--state <state>', "the job's tasks in this state").choices(taskStates));
   return withFormat(withConnection(withFilters(command, jobStatuses))).action(
     async (reference: Reference | undefined, given: StatusFlags) => {
-      // The default of --limit is for lists of jobs.
+      // The default of --limit applies to lists of jobs only.
       const rows = command.getOptionValueSource('limit') === 'cli' ? given.limit : undefined;
       const flags = { ...given, rows };
       const wantsTasks = flags.tasks === true || flags.state !== undefined;
@@ -89,7 +89,7 @@ const columns: Column[] = [
   { title: 'Reason', align: 'left' },
 ];
 
-/** Rows of a table that people read; JSON has all tasks, unless --limit is given. */
+/** Rows of a table for people; JSON has all tasks, unless --limit is given. */
 const maxRows = 1_000;
 
 async function showTasks({ output }: CliContext, client: Client, number: number, flags: TaskFlags): Promise<void> {

@@ -1,4 +1,4 @@
-// `ropewalk budget list`: the budgets of the workspace, and how much of them is used.
+// `ropewalk budget list`: the budgets of the workspace, and their usage.
 import { Command } from 'commander';
 
 import { formatBudgets } from '../../budgets.ts';

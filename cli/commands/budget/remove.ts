@@ -1,4 +1,4 @@
-// `ropewalk budget remove NAME`: what it held may launch again.
+// `ropewalk budget remove NAME`: removes a budget; held launches may continue.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';

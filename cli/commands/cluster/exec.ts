@@ -59,7 +59,7 @@ export function execCommand(context: CliContext, finish: Finish): Command {
         const { onProgress, ...options } = waitOptions(context, { signal, timeoutMs: flags.timeout });
         await client.clusters.waitForScheduler(number, {
           ...options,
-          // Without a wait there is no progress to print: stderr belongs to the command.
+          // Without a wait no progress is printed, because stderr belongs to the command.
           onProgress: (cluster) => {
             if (!cluster.dask?.schedulerAddress) onProgress?.(cluster);
           },

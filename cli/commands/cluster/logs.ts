@@ -67,7 +67,7 @@ function formatLine({ at, stream, text }: LogLine, name: string): string {
 
 const refreshAfterMs = 5_000;
 
-/** Dask's names of instances that still exist; the ids of all others. */
+/** Dask's names of existing instances; the ids of all others. */
 function createNames(client: Client, number: number, signal: AbortSignal): (instance: string) => Promise<string> {
   const names = new Map<string, string>();
   let refreshedAtMs = Number.NEGATIVE_INFINITY;

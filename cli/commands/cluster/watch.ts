@@ -1,4 +1,4 @@
-// `ropewalk cluster watch N`: a live panel of a cluster until it ends; lines where there is no terminal.
+// `ropewalk cluster watch N`: a live panel of a cluster until it ends; lines without a terminal.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';

@@ -1,5 +1,5 @@
-// `ropewalk env create`: points a name to a Python environment or an image. Versions are resolved here, by uv on the user's machine,
-// which has the access to private indexes; the control plane never runs anything of a package.
+// `ropewalk env create`: points a name to a Python environment or an image. uv on the user's machine, which can access private
+// indexes, resolves the versions; the control plane never runs code of a package.
 import { Command } from 'commander';
 
 import type { PutEnvironment } from '../../../sdk/client.ts';

@@ -1,4 +1,4 @@
-// `ropewalk env delete NAME`: deletes a named environment; what runs with it goes on.
+// `ropewalk env delete NAME`: deletes a named environment; running clusters and jobs keep it.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';

@@ -1,4 +1,4 @@
-// `ropewalk env inspect NAME`: shows what the name points to, and where it has been built.
+// `ropewalk env inspect NAME`: shows the content of a named environment, and its builds.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';

@@ -1,4 +1,4 @@
-// `ropewalk env logs NAME`: prints what the instance that builds a named environment, or has built it, says of its work.
+// `ropewalk env logs NAME`: prints the build log of a named environment, from the instance that builds or built it.
 import { Command } from 'commander';
 
 import type { EnvironmentDetails } from '../../../sdk/client.ts';

@@ -1,4 +1,4 @@
-// `ropewalk workspace defaults`: shows or replaces what clusters and jobs get that do not say otherwise.
+// `ropewalk workspace defaults`: shows or replaces the defaults of clusters and jobs.
 import { Command, Option } from 'commander';
 
 import type { PutDefaults } from '../../../sdk/client.ts';
