@@ -2,13 +2,13 @@
 
 const daySeconds = 86_400;
 
-/** Of the first to the last day, with half a bar of room at both ends: one day alone has a range, too. */
+/** From the first to the last day, with half a bar of room at both ends, so that a single day has a range. */
 export const dayRange = (days: readonly number[]): [number, number] => [
   (days[0] ?? 0) - daySeconds,
   (days.at(-1) ?? 0) + daySeconds,
 ];
 
-/** Labels in the reader's language: the time, and the date where a day begins or the axis spans several. */
+/** Labels in the reader's language: the time, and the date where a day begins or the axis spans several days. */
 export function timeLabels(seconds: readonly number[], stepSeconds: number): string[] {
   const clock = new Intl.DateTimeFormat(undefined, {
     ...{ hour: 'numeric', minute: '2-digit' },

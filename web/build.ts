@@ -1,5 +1,5 @@
 // Bundles the web application into one JSON file: the page, its script and its style. Run at the start of the development stack
-// and by `npm run build`. Nothing of it is fetched from elsewhere.
+// and by `npm run build`. The page loads nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Writes the bundle to `outFile`, whole or not at all. */
+/** Writes the bundle to `outFile` atomically. */
 export async function buildWeb(outFile: string): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [join(here, 'main.tsx')],

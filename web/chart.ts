@@ -1,4 +1,4 @@
-// A chart on a canvas, whose colours and width are those of the moment: drawn again when these or its values change.
+// A chart on a canvas with the current colours and width: redrawn when these or its values change.
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type uPlot from 'uplot';

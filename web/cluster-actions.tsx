@@ -1,11 +1,11 @@
-// What can be done with an open cluster: its dashboard, its size by hand or with its load, and its end.
+// Actions on an open cluster: its dashboard, manual or adaptive scaling, and stopping it.
 import { useState } from 'preact/hooks';
 
 import type { Cluster, DashboardLink } from '../schema/clusters.ts';
 import { Act } from './parts.tsx';
 import { call, mayWrite, type Session } from './session.ts';
 
-/** As the API accepts it. */
+/** The API's maximum. */
 const maxWorkers = 1_000;
 
 interface Props {
@@ -24,7 +24,7 @@ export function ClusterActions({ session, cluster, hasJupyter }: Props) {
   };
   const openLink = (link: string): void => {
     setProblem('');
-    // Opened at once: a browser allows no window after an answer was waited for.
+    // Opened at once, because browsers block windows opened after an await.
     const opened = window.open('about:blank', '_blank');
     call<DashboardLink>(session, 'POST', `${path}/${link}`)
       .then(({ url }) => {
@@ -37,7 +37,7 @@ export function ClusterActions({ session, cluster, hasJupyter }: Props) {
       });
   };
   const { dask } = cluster;
-  // A waiting cluster may only be ended.
+  // A waiting cluster can only be stopped.
   const hasWorkflow = cluster.status !== 'waiting';
   return (
     <div class="actions">
@@ -107,7 +107,7 @@ function Size({ dask, send }: { dask: Dask; send: (verb: string, body: object) =
   );
 }
 
-/** The browser refuses an empty field: as a number it would be 0, and end all workers. */
+/** The browser refuses an empty field, which as a number would be 0 and end all workers. */
 function Count(props: { label: string; value: string; min: number; max: number; onChange: (value: string) => void }) {
   const { label, value, min, max, onChange } = props;
   return (

@@ -1,4 +1,4 @@
-// What a cluster or job was asked to be: instance types, limits and software.
+// The requested configuration of a cluster or job: instance types, limits and software.
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Configuration } from '../schema/configuration.ts';
@@ -6,7 +6,7 @@ import { dollars, seconds } from './format.ts';
 import { Facts } from './parts.tsx';
 import { call, type Session } from './session.ts';
 
-/** Null until it is read, and where it may not be. `path`: of the cluster or job in the API. */
+/** Null until it is read, and where reading is forbidden. `path` is that of the cluster or job in the API. */
 export function useConfiguration(session: Session, path: string): Configuration | null {
   const [configuration, setConfiguration] = useState<Configuration | null>(null);
   useEffect(() => {
@@ -14,7 +14,7 @@ export function useConfiguration(session: Session, path: string): Configuration 
     setConfiguration(null);
     call<Configuration>(session, 'GET', `${path}/configuration`)
       .then((read) => isLeft || setConfiguration(read))
-      // The rest of the page says whether the API answers.
+      // The rest of the page shows whether the API answers.
       .catch(() => undefined);
     return () => {
       isLeft = true;

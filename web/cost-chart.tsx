@@ -1,4 +1,4 @@
-// What one job or cluster has cost, as a line over time.
+// The cost of one job or cluster, as a line over time.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -9,7 +9,7 @@ import { useChart } from './chart.ts';
 import { dollars, time } from './format.ts';
 import { call, type Session } from './session.ts';
 
-/** `cost`: as the page shows it now; when it has changed, the line is read again. */
+/** `cost` is the page's current value; when it changes, the line is read again. */
 export function CostChart({ session, path, cost }: { session: Session; path: string; cost: OwnCost }) {
   const [points, setPoints] = useState<CostOverTime['points']>([]);
   const place = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-// Filters of lists: state, text, only open ones. They stand in the address.
+// Filters of lists: state, text, only open ones. They are part of the page's URL.
 import { useEffect, useState } from 'preact/hooks';
 
 import { useQuery } from './router.ts';
@@ -21,7 +21,7 @@ export function useFilter(statuses: readonly string[]): [Filter, (filter: Filter
 
 export const isFiltered = ({ status, q, open }: Filter): boolean => status !== '' || q !== '' || open;
 
-/** The query of the API. */
+/** The API's query. */
 export function queryOf({ status, q, open }: Filter, more: Record<string, string> = {}): string {
   const query = new URLSearchParams({ ...more, limit: '200' });
   if (status !== '') query.set('status', status);

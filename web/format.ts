@@ -8,7 +8,7 @@ const withoutYear = new Intl.DateTimeFormat(undefined, {
   ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
 });
 
-/** For the columns of wide tables: without the year while it is this one. */
+/** For the columns of wide tables: omits the current year. */
 export function shortTime(at: string | null, now = new Date()): string {
   if (at === null) return '';
   const date = new Date(at);
@@ -17,7 +17,7 @@ export function shortTime(at: string | null, now = new Date()): string {
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** Of a line of output: the reader's time to a millisecond, after the date where it is not today's. */
+/** For a line of output: the reader's time to a millisecond, after the date unless it is today's. */
 export function clockTime(at: string, now = new Date()): string {
   const date = new Date(at);
   const day = (of: Date): string => `${of.getFullYear()}-${digits(of.getMonth() + 1, 2)}-${digits(of.getDate(), 2)}`;
@@ -38,12 +38,12 @@ export function seconds(count: number): string {
 
 const rest = (count: number, unit: string): string => (count < 1 ? '' : ` ${Math.floor(count)} ${unit}`);
 
-/** English, as the words around them, with a comma between thousands. */
+/** English, like the surrounding text, with a comma between thousands. */
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 
 export const dollars = (amount: number): string => (amount > 0 && amount < 0.01 ? '<$0.01' : cents.format(amount));
 
-/** Of one task, which is often less than a cent. */
+/** The cost of one task, which is often less than a cent. */
 export function taskCost(of: { dollars: number } | null): string {
   if (of === null) return '';
   return of.dollars > 0 && of.dollars < 0.0001 ? '<$0.0001' : `$${of.dollars.toFixed(4)}`;

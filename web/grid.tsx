@@ -1,5 +1,6 @@
-// A cell for each task of a job, coloured by its state; of a job with more than 100,000 tasks, for several. On a canvas: a hundred thousand elements would be too slow. A click on a cell
-// leads to its task in the table, which the keyboard reaches by the number of the first task.
+// A cell for each task of a job, coloured by its state; with more than 100,000 tasks, each cell stands for several. Uses a
+// canvas, because a hundred thousand elements would be too slow. A click on a cell leads to its task in the table, which the
+// keyboard reaches by the number of the first task.
 import { useEffect, useRef } from 'preact/hooks';
 
 import type { Job, TaskStates } from '../schema/jobs.ts';
@@ -9,7 +10,7 @@ type Runs = TaskStates['runs'];
 
 export interface GridProps {
   states: TaskStates;
-  /** How many tasks there are in each state. */
+  /** The number of tasks in each state. */
   counts: Job['tasks'];
   onChoose: (index: number) => void;
 }
@@ -48,7 +49,7 @@ export function Grid({ states: { runs, total, tasksPerCell }, counts, onChoose }
   );
 }
 
-/** Cells get smaller as there are more of them; the smallest ones have no gap. */
+/** Cells are smaller when there are more of them; the smallest ones have no gap. */
 function layoutOf(width: number, total: number): { size: number; step: number; across: number } {
   const size = Math.max(2, Math.min(14, Math.floor(Math.sqrt((width * 260) / Math.max(total, 1)))));
   const step = size > 2 ? size + 1 : size;

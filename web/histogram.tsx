@@ -1,4 +1,4 @@
-// How long tasks took: a bar for each class, and the same as a table for readers of screens.
+// Durations of tasks: a bar for each class, and the same as a table for screen readers.
 import type { TaskStates } from '../schema/jobs.ts';
 
 export function Histogram({ classes }: { classes: TaskStates['durations'] }) {

@@ -1,4 +1,4 @@
-// Files that the tasks of a job have left behind, where the job keeps them: read when one opens the list.
+// Output files of a job's tasks: read when the user opens the list.
 import { useState } from 'preact/hooks';
 
 import type { FilePage } from '../schema/files.ts';

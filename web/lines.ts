@@ -1,10 +1,10 @@
-// Streams of the API: a line of JSON each. `fetch` instead of EventSource, which can send no Authorization header.
+// Streams of the API: one line of JSON each. Uses `fetch`, because EventSource cannot send an Authorization header.
 import { refusalIn, type Session } from './session.ts';
 
-/** The API sends at least an empty line every 10 s. After the sleep of a laptop a connection may be gone without an end. */
+/** The API sends at least an empty line every 10 s. After a laptop's sleep a connection may be lost without notice. */
 const silentMs = 35_000;
 
-/** Rejects with a text for people; a `final` error is not worth another attempt. */
+/** Rejects with a user-facing text; a `final` error needs no retry. */
 export async function readLines<T>(
   session: Session,
   path: string,

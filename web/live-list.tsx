@@ -1,4 +1,4 @@
-// A list whose newest page is live. Older pages are read when one asks for them, and again when they move.
+// A list whose newest page is live. Older pages are read on demand, and again when their items move.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -17,7 +17,7 @@ interface Props<T> {
   columns: string[];
   rowOf: (item: T) => ComponentChildren[];
   newest: Page<T>;
-  /** Of the list in the API, with its filters. */
+  /** The list's path in the API, with its filters. */
   path: string;
 }
 

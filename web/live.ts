@@ -1,4 +1,4 @@
-// What a page shows, kept current by one stream. It connects again by itself when the API or the network was away.
+// A page's data, kept current by one stream. It reconnects by itself after an outage of the API or the network.
 import { useEffect, useState } from 'preact/hooks';
 
 import { readLines } from './lines.ts';

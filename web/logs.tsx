@@ -1,4 +1,4 @@
-// What processes printed: the newest lines, followed while one wants; of a job also those of one task alone.
+// The newest log lines, followed while the user wants; for a job optionally of one task only.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { LogLine } from '../schema/jobs.ts';
@@ -6,15 +6,15 @@ import { clockTime } from './format.ts';
 import { readLines } from './lines.ts';
 import type { Session } from './session.ts';
 
-/** More would make the page slow; `ropewalk ... logs` has all. */
+/** More would make the page slow; `ropewalk ... logs` shows all. */
 const maxLines = 2_000;
-/** Within so many pixels of its end, the pane stays at its end. */
+/** Within this many pixels of its end, the pane stays at its end. */
 const nearEnd = 30;
 
 interface Props {
   session: Session;
   path: string;
-  /** Id of the task whose lines alone are shown. */
+  /** Id of the only task to show. */
   task?: number | null;
   onAllTasks?: () => void;
 }
@@ -69,7 +69,7 @@ export function Logs({ session, path, task = null, onAllTasks }: Props) {
   );
 }
 
-/** Follows what is added while its end is in sight. */
+/** Follows new lines while its end is visible. */
 function Pane({ text }: { text: string }) {
   const pane = useRef<HTMLPreElement>(null);
   const follows = useRef(true);

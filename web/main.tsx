@@ -1,4 +1,4 @@
-// The web application: signs in, chooses a page by the address, and keeps one stream open for it.
+// The web application: signs in, selects a page by the URL, and keeps one stream open for it.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -43,7 +43,7 @@ function App() {
         .then(setSession)
         .then(() => setReading(false))
         .catch((error: unknown) => {
-          // The token may be good: only an answer about it leads to the sign-in page.
+          // The token may still be valid: only an answer about it leads to the sign-in page.
           if (!(error instanceof UnreachableError)) return setReading(false);
           setProblem(error.message);
           retry = setTimeout(read, retryMs);

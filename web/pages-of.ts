@@ -1,4 +1,4 @@
-// Pages of a list, read one after the other: as many as the reader has asked for, and anew when the list has changed.
+// Pages of a list, read one after the other: as many as the reader has requested, and again when the list has changed.
 import { useEffect, useState } from 'preact/hooks';
 
 interface Page<T> {
@@ -8,14 +8,14 @@ interface Page<T> {
 
 interface Read<T> {
   items: T[];
-  /** Also until the first answer. */
+  /** True also until the first answer. */
   isMore: boolean;
   problem: string;
 }
 
 /**
- * `read` answers the page after `after`; null is the first one. `list`: what decides which list it is, whose first page is shown again when it
- * changes. `changes`: the same list has other items.
+ * `read` returns the page after `after`; null requests the first one. `list` identifies the list; when it changes, the first
+ * page is shown again. `changes`: the same list has other items.
  */
 export function usePages<T>(
   read: (after: string | null) => Promise<Page<T>>,

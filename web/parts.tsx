@@ -1,4 +1,4 @@
-// Parts that several pages share.
+// Components that several pages share.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
@@ -71,14 +71,14 @@ export const Facts = ({ facts }: { facts: [name: string, value: ComponentChildre
   </dl>
 );
 
-/** A time that is not broken into two lines. */
+/** A time without a line break. */
 export const When = ({ at }: { at: string | null }) => (
   <span class="when" title={time(at)}>
     {shortTime(at)}
   </span>
 );
 
-/** What went wrong, by cause. */
+/** Failures by cause. */
 export function Failures({ failures }: { failures: { count: number; code: string; lastAt: string; text: string }[] }) {
   if (failures.length === 0) return null;
   return (
@@ -93,7 +93,7 @@ export function Failures({ failures }: { failures: { count: number; code: string
   );
 }
 
-/** Parts of a whole, side by side; the text beside it says the same. */
+/** Parts of a whole, side by side; the text beside it has the same numbers. */
 export function Bar({ parts, label }: { parts: { state: string; count: number }[]; label: string }) {
   const shown = parts.filter(({ count }) => count > 0);
   if (shown.length === 0) return null;
@@ -115,14 +115,14 @@ export function Bar({ parts, label }: { parts: { state: string; count: number }[
   );
 }
 
-/** Asks before it acts, and shows why it could not. */
+/** Asks before it acts, and shows why an action failed. */
 export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: () => Promise<unknown> }) {
   const [state, setState] = useState<'idle' | 'asking' | 'busy'>('idle');
   const [problem, setProblem] = useState('');
   const first = useRef<HTMLButtonElement>(null);
   const refused = useRef<HTMLButtonElement>(null);
   const was = useRef(state);
-  // The button that had the focus is gone: it moves to the one that takes its place, and not to the top of the page.
+  // The focused button was removed: the focus moves to its replacement, not to the top of the page.
   useEffect(() => {
     if (state === 'asking') refused.current?.focus();
     if (state === 'idle' && was.current !== 'idle') first.current?.focus();

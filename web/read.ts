@@ -1,4 +1,4 @@
-// What a page without a stream shows: read when it opens, after each action, and again every few seconds while it is seen.
+// The data of a page without a stream: read when it opens, after each action, and every few seconds while it is visible.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
 const everyMs = 5_000;

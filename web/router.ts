@@ -1,9 +1,9 @@
-// The address names the page: links are real, so that the keyboard, new tabs and the back button work.
+// The URL selects the page: links are real, so that the keyboard, new tabs and the back button work.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Visit {
   path: string;
-  /** Another one after each link and each step back: what a page has read from the address is read anew. */
+  /** Changes with each link and each step back, so that a page reads its URL again. */
   count: number;
 }
 
@@ -18,7 +18,7 @@ export function useVisit(): Visit {
         return;
       event.preventDefault();
       history.pushState(null, '', link.href);
-      // The link to the content of this page leaves it as it is.
+      // A link to an anchor of this page does not reload it.
       if (link.hash === '') onChange();
       window.scrollTo(0, 0);
       document.querySelector<HTMLElement>('h1')?.focus();
@@ -34,8 +34,8 @@ export function useVisit(): Visit {
 }
 
 /**
- * What a page shows of its list, in the query of its address, so that the way back, a reload and a sent link show the same. A value
- * that is the default is left out. Changes make no new step of the way back.
+ * The view of a list in the query of the page's URL, so that the back button, a reload and a shared link show the same. Default
+ * values are omitted. Changes add no step to the browser's history.
  */
 export function useQuery<T extends Record<string, string>>(defaults: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => {
@@ -50,16 +50,16 @@ export function useQuery<T extends Record<string, string>>(defaults: T): [T, (va
   return [value, change];
 }
 
-/** As a link to that page. */
+/** Navigates like a link to that page. */
 export function open(path: string): void {
   history.pushState(null, '', path);
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** An address of the application. */
+/** Whether a path belongs to the application. */
 export const isAddress = (path: string): boolean =>
   isPage(path) || /^\/(signed-in|clusters\/\d+\/dashboard)$/.test(path);
 
-/** Of those that open without loading the application again. */
+/** Whether a path opens without reloading the application. */
 export const isPage = (path: string): boolean =>
   /^\/((clusters|jobs)(\/\d+)?|spend|approvals|workspace|clouds)?$/.test(path);

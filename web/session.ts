@@ -1,4 +1,4 @@
-// Who is signed in. The API has no cookies: the token is sent as a header, so that no other site can act with it.
+// The signed-in session. The API has no cookies: the token is sent as a header, so that no other site can act with it.
 import type { Whoami } from '../schema/people.ts';
 
 export interface Session {
@@ -7,7 +7,7 @@ export interface Session {
 }
 
 const key = 'ropewalk.token';
-/** The id of a token that is this page's own: signing out revokes it. */
+/** The id of the token that was created for this page; signing out revokes it. */
 const ownKey = 'ropewalk.own-token';
 
 export const readToken = (): string | null => sessionStorage.getItem(key) ?? localStorage.getItem(key);
@@ -28,7 +28,7 @@ export function removeToken(): void {
   }
 }
 
-/** A token that was made for this page ends with it; another one of the user's goes on. */
+/** Revokes a token that was created for this page; another token of the user stays valid. */
 export function signOut(session: Session): void {
   const isOwn = [sessionStorage.getItem(ownKey), localStorage.getItem(ownKey)].includes(session.who.tokenId);
   removeToken();
@@ -38,10 +38,10 @@ export function signOut(session: Session): void {
   fetch(`/v1/tokens/${session.who.tokenId}/revoke`, init).catch(() => undefined);
 }
 
-/** No answer, or one that says nothing about the token. */
+/** No answer, or one that does not concern the token. */
 export class UnreachableError extends Error {}
 
-/** Rejects with a text for people. @throws UnreachableError while the token may be good. */
+/** Rejects with a user-facing text. @throws UnreachableError while the token may be valid. */
 export async function whoAmI(token: string): Promise<Session> {
   const answer = await fetch('/v1/whoami', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
   if (answer === null) throw new UnreachableError('The API cannot be reached.');
@@ -57,7 +57,7 @@ export async function problemOf(answer: Response): Promise<string> {
   return hint === '' ? message : `${message} ${hint}`;
 }
 
-/** Of a request with a token. The API's own hint names an HTTP header, and a person on a page cannot send one. */
+/** The refusal of a request with a token. The API's own hint names an HTTP header, which a user of a page cannot send. */
 export async function refusalOf(answer: Response): Promise<string> {
   if (answer.status !== 401) return problemOf(answer);
   return 'The API does not accept this token: it is incomplete, unknown, revoked or expired. Sign in with the whole token, or make a new one with: ropewalk token create';
@@ -65,12 +65,12 @@ export async function refusalOf(answer: Response): Promise<string> {
 
 let whenEnded: (session: Session) => void = () => undefined;
 
-/** `listener`: the API accepts the session's token no longer, as a request of a page has found. */
+/** `listener` is called when a page's request finds that the API no longer accepts the session's token. */
 export function onSessionEnd(listener: (session: Session) => void): void {
   whenEnded = listener;
 }
 
-/** Why a request of a page was refused. A session that has ended is given to the listener. */
+/** The reason of a refused request. Notifies the listener of an expired session. */
 export async function refusalIn(session: Session, answer: Response): Promise<string> {
   const text = await refusalOf(answer);
   if (answer.status === 401) whenEnded(session);

@@ -1,4 +1,4 @@
-// What every page has: navigation, who is signed in, and the page itself.
+// The frame of every page: navigation, the signed-in user, and the page itself.
 import { isPage, useVisit } from './router.ts';
 import { isAdmin, type Session } from './session.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';

@@ -1,5 +1,5 @@
-// Signing in at the identity provider: this tab keeps a random verifier, and only its own sign-in, begun with the verifier's hash,
-// gives it a token.
+// Sign-in at the identity provider: this tab keeps a random verifier, and only the sign-in that it began with the verifier's
+// hash yields a token.
 import type { CreatedToken } from '../schema/people.ts';
 import { isAddress } from './router.ts';
 import { keepOwnToken, problemOf, whoAmI, type Session } from './session.ts';
@@ -10,11 +10,11 @@ const key = 'ropewalk.sign-in';
 interface Begun {
   verifier: string;
   isRemembered: boolean;
-  /** The address that was asked for. */
+  /** The requested URL. */
   back: string;
 }
 
-/** Leaves the page. */
+/** Navigates away from the page. */
 export async function beginSignIn(path: string, isRemembered: boolean): Promise<void> {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
@@ -24,13 +24,13 @@ export async function beginSignIn(path: string, isRemembered: boolean): Promise<
   location.assign(`${path}?challenge=${base64url(new Uint8Array(hash))}`);
 }
 
-/** On the way back. Rejects with a text for people. */
+/** Called after the redirect back. Rejects with a user-facing text. */
 export async function takeSignIn(): Promise<Session> {
   const code = location.hash.slice(1);
   const kept = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   const begun: Begun | null = kept === null ? null : JSON.parse(kept);
-  // Also where it fails: the next attempt leads there too.
+  // Also after a failure, so that the next attempt leads there too.
   history.replaceState(null, '', begun?.back ?? '/');
   if (begun === null) throw new Error('This sign-in was begun in another tab. Sign in again.');
   const { verifier, isRemembered } = begun;

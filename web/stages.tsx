@@ -1,4 +1,4 @@
-// How each instance came up: a bar from its request to its start, a colour for each stage, and the time it took.
+// The start-up of each instance: a bar from its request to its start, a colour for each stage, and its duration.
 import type { Cluster } from '../schema/clusters.ts';
 import { span } from './format.ts';
 import { State, Table } from './parts.tsx';

@@ -10,10 +10,10 @@ export function toneOf(state: Task['state']): string {
   return state === 'running' || state === 'assigned' ? 'busy' : 'idle';
 }
 
-/** Between two reads: a job of many short tasks changes all the time. */
+/** Pause between two reads, because a job of many short tasks changes all the time. */
 const pauseMs = 2_000;
 
-/** Read again when the job's counts have changed, not more often than every two seconds. */
+/** Read again when the job's counts have changed, at most every two seconds. */
 export function useTaskStates(session: Session, job: Job | null): TaskStates | null {
   const [states, setStates] = useState<TaskStates | null>(null);
   const [readAtMs, setReadAtMs] = useState(0);

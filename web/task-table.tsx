@@ -1,4 +1,4 @@
-// A job's tasks, a page at a time: the API filters them by state, and begins where the reader says.
+// A job's tasks, one page at a time: the API filters them by state, and starts at the reader's choice.
 import { useState } from 'preact/hooks';
 
 import type { Task, TaskPage } from '../schema/jobs.ts';
@@ -14,10 +14,10 @@ interface Props {
   session: Session;
   number: number;
   total: number;
-  /** Place of the first task to show. */
+  /** Position of the first task to show. */
   from: number;
   onFrom: (from: number) => void;
-  /** Shows the lines of the task of this id. */
+  /** Shows the log lines of the task with this id. */
   onLogs: (task: number) => void;
   /** Changes when the tasks have changed. */
   changes: unknown;

@@ -1,4 +1,4 @@
-// What a cluster or job was at any moment of its life: a slider from its start to its end, or to now.
+// The past states of a cluster or job: a slider from its start to its end, or to now.
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ClusterAt, JobAt } from '../schema/history.ts';
@@ -8,7 +8,7 @@ import { call, type Session } from './session.ts';
 
 interface Props {
   session: Session;
-  /** Of the cluster or job in the API. */
+  /** Path of the cluster or job in the API. */
   path: string;
   from: string;
   /** Null while it is open. */
@@ -17,7 +17,7 @@ interface Props {
 
 /** Steps of the slider. */
 const steps = 1_000;
-/** While the slider moves, the API is asked this often at most. */
+/** Minimum interval of requests while the slider moves. */
 const settleMs = 120;
 
 export function TimeMachine({ session, path, from, until }: Props) {

@@ -1,4 +1,4 @@
-// What a cluster has computed: its tasks by function, its exceptions, the memory of its workers.
+// The computations of a cluster: its tasks by function, its exceptions, the memory of its workers.
 import type { Cluster } from '../schema/clusters.ts';
 import { bytes, seconds } from './format.ts';
 import { Facts, Table } from './parts.tsx';

@@ -1,17 +1,17 @@
-// Why a cluster or job is as it is, in sentences: read again when what the page shows of it has changed.
+// Explains the state of a cluster or job in sentences: read again when the page's data has changed.
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Why } from '../schema/why.ts';
 import { call, type Session } from './session.ts';
 
-/** `changes`: a text that is another one when the answer may be. */
+/** `changes` is a text that changes when the answer may. */
 export function WhyList({ session, path, changes }: { session: Session; path: string; changes: string }) {
   const [why, setWhy] = useState<Why | null>(null);
   useEffect(() => {
     let isLeft = false;
     call<Why>(session, 'GET', path)
       .then((read) => isLeft || setWhy(read))
-      // The rest of the page says whether the API answers.
+      // The rest of the page shows whether the API answers.
       .catch(() => undefined);
     return () => {
       isLeft = true;

@@ -1,4 +1,4 @@
-// What waits for the approval of an admin, and what was decided.
+// Pending and decided approvals of an admin.
 import { useCallback } from 'preact/hooks';
 
 import type { Approval, ApprovalPage, ApprovalRule } from '../../schema/approvals.ts';

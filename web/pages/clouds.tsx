@@ -1,4 +1,4 @@
-// The clouds of the control plane: regions, the workspace's accounts there, and what their checks have found. For admins.
+// The clouds of the control plane: regions, the workspace's accounts there, and the findings of their checks. For admins.
 import { useCallback, useState } from 'preact/hooks';
 
 import type { Cloud, CloudList } from '../../schema/clouds.ts';

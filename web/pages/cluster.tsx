@@ -1,4 +1,4 @@
-// One cluster: how it is, its instances as they come up, what happened, what it costs, and what can be done with it.
+// One cluster: its state, its instances with their start-up, events, cost, and actions.
 import type { Cluster } from '../../schema/clusters.ts';
 import { ClusterActions } from '../cluster-actions.tsx';
 import { ConfigurationSection, useConfiguration } from '../configuration.tsx';

@@ -1,4 +1,4 @@
-// The address of a dashboard that stays good: of a browser that is signed in it makes a link, and follows it.
+// The permanent URL of a dashboard: in a signed-in browser it creates a link, and follows it.
 import { useEffect, useState } from 'preact/hooks';
 
 import type { DashboardLink } from '../../schema/clusters.ts';
@@ -9,7 +9,7 @@ export function DashboardPage({ session, number }: { session: Session; number: n
   const [problem, setProblem] = useState('');
   useEffect(() => {
     call<DashboardLink>(session, 'POST', `/v1/clusters/${number}/dashboard-link`)
-      // The way back does not lead here again.
+      // `replace`, so that the back button does not return here.
       .then(({ url }) => location.replace(url))
       .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   }, [number]);

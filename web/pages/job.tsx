@@ -1,4 +1,4 @@
-// One job: its progress, a cell for each task, its tasks, what it printed, and its end.
+// One job: its progress, a cell for each task, its tasks, its output, and cancelling it.
 import { useState } from 'preact/hooks';
 
 import { retriedStates } from '../../domain/job/retried-tasks.ts';
@@ -131,7 +131,7 @@ const factsOf = (job: Job): Parameters<typeof Facts>[0]['facts'] => [
   ...queueFacts(job),
 ];
 
-/** What it waited for, and what it comes from. */
+/** Its predecessors in the queue, and its origin. */
 function queueFacts({ after = [], afterOk = [], priority, schedule, retryOf }: Job): ReturnType<typeof factsOf> {
   const links = (numbers: number[]) =>
     numbers.map((number) => (

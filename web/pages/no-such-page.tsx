@@ -1,4 +1,4 @@
-// An address that is none of the application's.
+// The page for an unknown URL.
 import { Title } from '../parts.tsx';
 
 export const NoSuchPage = () => (

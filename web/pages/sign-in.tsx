@@ -6,7 +6,7 @@ import type { LoginMethods } from '../../schema/people.ts';
 import { beginSignIn } from '../sign-in.ts';
 import { keepToken, whoAmI, type Session } from '../session.ts';
 
-/** `refusal`: why the sign-in that has come back did not work. */
+/** `refusal`: why the returned sign-in failed. */
 export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (session: Session) => void }) {
   const [problem, setProblem] = useState(refusal);
   const [isBusy, setBusy] = useState(false);
@@ -14,7 +14,7 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
   const [provider, setProvider] = useState<LoginMethods['provider']>(null);
   useEffect(() => {
     document.title = 'Sign in · Ropewalk';
-    // Without an answer, tokens sign in as ever.
+    // Without an answer, only tokens can sign in.
     readMethods().then(setProvider, () => undefined);
   }, []);
   const begin = (path: string): void => {

@@ -1,4 +1,4 @@
-// What was spent: by user, tag, job, cluster, day or type, and a bar for each day.
+// Costs: by user, tag, job, cluster, day or type, and a bar for each day.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -105,7 +105,7 @@ function DayChart({ days }: { days: Costs }) {
 const daySeconds = 86_400;
 const dayText = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** On a canvas: its colours are those of the moment. */
+/** Drawn on a canvas with the current colours. */
 function draw(root: HTMLElement, items: Costs['items']): uPlot {
   const style = getComputedStyle(root);
   const [ink, line] = [style.getPropertyValue('--muted'), style.getPropertyValue('--line')];

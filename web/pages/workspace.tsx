@@ -1,4 +1,4 @@
-// The workspace: limits and who uses how much of them, people and tokens, budgets, software environments, webhooks.
+// The workspace: limits and each user's usage, users and tokens, budgets, software environments, webhooks.
 import type { ComponentChildren } from 'preact';
 import { useCallback } from 'preact/hooks';
 
