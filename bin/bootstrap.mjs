@@ -55,7 +55,7 @@ function install() {
   writeFileSync(marker, lock);
 }
 
-/** True when npm itself has installed what package-lock.json names: npm keeps its own list of what it has installed. */
+/** True when npm itself has installed the packages of package-lock.json: npm keeps its own list of installed packages. */
 function isInstalled() {
   const installed = packagesOf(join(modules, '.package-lock.json'));
   const wanted = packagesOf(join(root, 'package-lock.json'));
