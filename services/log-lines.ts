@@ -1,5 +1,5 @@
-// Output as it was printed, line by line. Following ends when its job or cluster has ended and nothing more comes; a reader
-// who leaves ends it too. Nothing is stripped or coloured here: what is safe to print is for clients to decide.
+// Output as printed, line by line. Following ends when its job or cluster has ended and no more lines arrive, or when the reader disconnects. Nothing
+// is stripped or coloured here; clients decide which characters are safe to print.
 import type { LogLine, TaskIds } from '../providers/provider.ts';
 import type { LogLine as WireLine } from '../schema/jobs.ts';
 import type { Deps } from './context.ts';
@@ -11,18 +11,18 @@ export interface LinesWanted {
   provider: string;
   region: string | undefined;
   owner: { workspace: string; cluster: number };
-  /** All when absent. */
+  /** All tasks when absent. */
   tasks?: TaskIds;
   instance?: string;
   since: string | undefined;
   follow: boolean;
-  /** Aborts when the reader has left. */
+  /** Aborts when the reader has disconnected. */
   signal: AbortSignal;
-  /** Asked now and then while following. */
+  /** Called periodically while following. */
   hasEnded: () => Promise<boolean>;
 }
 
-/** Throws at once when the provider has no such logs: in the middle of an answer the client would not learn why. */
+/** Throws at once when the provider has no such logs, because an error in the middle of an answer would not reach the client. */
 export function streamLines(
   deps: Pick<Deps, 'providers' | 'monotonicMs' | 'stopping'>,
   wanted: LinesWanted,
@@ -52,7 +52,7 @@ async function* shown(
       heard.atMs = deps.monotonicMs();
       yield { at: time(atMs), instance, task, attempt, stream, text };
     }
-    // A stream that our own end cuts short must not look complete to its reader.
+    // A stream that ends because this process stops must not look complete to its reader.
     if (deps.stopping.aborted) throw shuttingDown();
   } catch (error) {
     if (!ended.signal.aborted) throw error;
@@ -62,7 +62,7 @@ async function* shown(
   }
 }
 
-/** Once it has ended, waits until no line has come for a moment, and ends the following. */
+/** After the end, waits until no line has arrived for a moment, then ends the following. */
 async function endWhenDrained(
   deps: Pick<Deps, 'monotonicMs' | 'stopping'>,
   hasEnded: () => Promise<boolean>,

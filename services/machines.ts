@@ -1,5 +1,5 @@
-// From what a caller asks of machines to what a specification carries. What a cloud does not have is refused here, before
-// anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
+// Resolves requested machines to those of a specification. Machines that a cloud does not have are refused here, before admission: a cluster that
+// could never start is an error of the request, with near misses in its hint.
 import { requireAllowedIngress, type IngressPolicy } from '../domain/cluster/capacity/ingress-policy.ts';
 import { parseIngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { MachineSettings } from '../domain/cluster/capacity/machine-settings.ts';
@@ -20,38 +20,38 @@ import { readTags } from './user-tags.ts';
 export interface ResolvedMachines {
   provider: string;
   providerQueue: string;
-  /** Absent on this machine, where there is nothing to choose. */
+  /** Absent on a host, where there is no choice. */
   machines?: MachineSettings;
-  /** What they were chosen from. */
+  /** The offers from which they were chosen. */
   offers: readonly Offer[];
   /** Null where nothing costs anything. */
   onDemandPrices: PlaceReader['onDemandPrices'];
   addressPrices: PlaceReader['addressPrices'];
-  /** vCPUs that a worker counts for: those of the largest type that may be launched. */
+  /** vCPUs counted for a worker: those of the largest type that may be launched. */
   instanceVcpus: number;
-  /** And the head instance. */
+  /** The same for the head instance. */
   headVcpus: number;
-  /** GPUs were asked for. */
+  /** GPUs were requested. */
   hasGpus: boolean;
   warnings: string[];
 }
 
-/** The queue of the host whose processes are its instances; null on a cloud. */
+/** The queue of the host that runs the instances as processes; null on a cloud. */
 export const hostQueueOf = ({ providerQueue, machines }: ResolvedMachines): string | null =>
   machines === undefined ? providerQueue : null;
 
 const defaultDiskGib = 30;
-/** Images with a GPU driver have 75 GiB, and CUDA packages some more. */
+/** Images with a GPU driver have 75 GiB, and CUDA packages need some more. */
 const gpuDiskGib = 120;
 
-/** @throws RopewalkError VALIDATION naming the field, FORBIDDEN for a port that the operator keeps closed. */
+/** @throws RopewalkError VALIDATION naming the field, FORBIDDEN for a port that the operator does not allow. */
 export async function resolveMachines(
   { providers, ingressPolicy }: { providers: Providers; ingressPolicy: IngressPolicy },
   input: MachinesInput,
 ): Promise<ResolvedMachines> {
   const { manifest, reader } = providerOf(providers, input.provider);
   const ingress = parseIngressRules(input);
-  // This machine has no regions: one that is named has no effect, as a zone has none.
+  // A host has no regions, so a given region has no effect, like a zone.
   const place = reader.placeOf(manifest.kind === 'host' ? undefined : input.region);
   const { region } = place;
   const offers = await place.offers();
@@ -117,7 +117,7 @@ export async function resolveMachines(
   };
 }
 
-/** What has no effect on a host is refused there too when no provider could read it: the program may run on a cloud next. */
+/** Values without effect on a host are still refused when no provider could parse them, because the program may run on a cloud next. */
 function checkValues(input: MachinesInput): void {
   parseRequirements(input.worker, input.workerPrefix);
   if (input.head !== input.worker) parseRequirements(input.head, 'scheduler');
@@ -125,13 +125,13 @@ function checkValues(input: MachinesInput): void {
   waitOf(input.waitForCapacity);
 }
 
-/** A host takes no requirements: that GPUs were asked for says that its owner expects some. */
+/** A host ignores requirements, but a request for GPUs shows that its user expects some. */
 const wantsGpus = ({ worker, head }: MachinesInput): boolean =>
   [worker, head].some(({ gpu, gpuType }) => Number(gpu ?? 0) > 0 || gpuType !== undefined);
 
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 
-/** Tasks of the workers' libraries are unpickled by the scheduler too: with GPUs on workers, Dask's advice is one there. */
+/** The scheduler unpickles tasks of the workers' libraries too, so Dask recommends a GPU there when workers have one. */
 function headGpuOf({ worker, head }: MachinesInput): RequirementsInput['gpu'] {
   if (head === worker || head.gpu !== undefined || head.types !== undefined) return head.gpu;
   return worker.types === undefined && (Number(worker.gpu ?? 0) > 0 || worker.gpuType !== undefined);
@@ -191,7 +191,7 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
   });
 
 function hostWarnings(input: MachinesInput): string[] {
-  // A port is free on one machine too.
+  // The scheduler port has an effect on a host too.
   const { worker, workerPrefix, head, provider: _, schedulerPort: _port, useBestZone, tags, ...place } = input;
   const requirements = ({ types, ...rest }: RoleInput): object => ({ vmTypes: types, ...rest });
   const given = [

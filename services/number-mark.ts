@@ -1,6 +1,6 @@
-// Numbers name jobs and clusters beyond the database: in the logs of instances, in the tags of a cloud, in the object store. A new
-// database would give them out again, and the number of a job would lead to the logs of another one. So the object store keeps a
-// mark: which deployment and database gave out numbers, and below which number all of them are.
+// Numbers identify jobs and clusters outside the database too: in the logs of instances, in a cloud's tags, in the object store. A new database would
+// assign them again, and the number of a job would lead to the logs of another one. The object store therefore keeps a mark: the deployment and
+// database that assigned numbers, and an upper bound of all of them.
 import { z } from 'zod';
 
 import type { Deps } from './context.ts';
@@ -10,20 +10,20 @@ type Marking = Pick<Deps, 'store' | 'objects' | 'logger' | 'damaged'>;
 
 export const numberMarkKey = 'deployment/numbers.json';
 
-/** The mark is this far ahead of the newest number, so that it is written seldom. */
+/** How far the mark is ahead of the newest number, so it is rarely written. */
 const ahead = 1_000;
 
 const mark = z.object({
   v: z.literal(1),
   deploymentId: z.string(),
-  /** When the deployment claimed the database: no two databases of a deployment have the same. */
+  /** When the deployment claimed the database; unique among the databases of a deployment. */
   databaseSinceMs: z.number(),
-  /** All numbers that were given out are below it. */
+  /** All assigned numbers are below it. */
   below: z.number().int(),
 });
 type Mark = z.output<typeof mark>;
 
-/** Before the first request of a process: a database that is not the one of the mark continues where that one may have been. */
+/** Called before the first request of a process: a database other than that of the mark continues from the mark. */
 export async function continueNumbers(deps: Marking): Promise<void> {
   const deployment = await deps.store.deployment.read();
   const known = await readMark(deps);
@@ -37,7 +37,7 @@ export async function continueNumbers(deps: Marking): Promise<void> {
   );
 }
 
-/** Moves the mark when the newest number comes near it. Returns the mark; the caller hands it to the next call. */
+/** Advances the mark when the newest number approaches it. Returns the mark, which the caller passes to the next call. */
 export async function moveMark(deps: Marking, below: number | null): Promise<number | null> {
   const deployment = await deps.store.deployment.read();
   if (deployment === null) return below;

@@ -1,6 +1,6 @@
-// Agents that wait for orders of their cluster, however many, share one watch. What passes through this replica wakes them at
-// once. What passes through another one, or what the workflow decides by itself, is found in the database: one read a second
-// for all watched clusters. A watch outlives its waiters for a while, since an idle agent comes back at once.
+// All agents that wait for orders of their cluster share one watch. A change through this replica wakes them at once. Changes through other replicas,
+// and the workflow's own decisions, are read from the database: one read a second for all watched clusters. A watch outlives its waiters for a while,
+// because an idle agent returns at once.
 import type { Orders } from '../contracts/cluster.ts';
 
 export interface ClusterKey {
@@ -9,24 +9,24 @@ export interface ClusterKey {
 }
 
 export interface OrderWatch {
-  /** Orders newer than `seen`, or a stop; after `holdMs`, or when the signal aborts, those there are. */
+  /** Resolves with orders newer than `seen`, or a stop; after `holdMs`, or when the signal aborts, with the present ones. */
   wait(key: ClusterKey, seen: number, signal: AbortSignal): Promise<Orders>;
-  /** A workflow has just answered with these. */
+  /** A workflow has just returned these orders. */
   heard(key: ClusterKey, orders: Orders): void;
-  /** Something was changed: ask the workflow now, and a few times more. */
+  /** Something was changed: asks the workflow now, and several times later. */
   wake(key: ClusterKey): void;
-  /** Reads what has changed in the database. To be called every second. Rejects when a row could not be read, after all others. */
+  /** Reads the changes in the database. Must be called every second. Rejects, after reading all others, when a row could not be read. */
   round(): Promise<void>;
-  /** Watched clusters. */
+  /** Number of watched clusters. */
   size(): number;
 }
 
 export interface OrderWatchOptions {
-  /** Asks the workflow; what was read at most this long ago is good enough, 0 asks anew. Rejects when nothing is known. */
+  /** Asks the workflow, or returns an answer that is at most `maxAgeMs` old; 0 always asks. Rejects when no answer is known. */
   read: (key: ClusterKey, maxAgeMs: number) => Promise<Orders>;
-  /** As the database has them; null while it has none. */
+  /** The orders in the database; null while there are none. */
   readRow: (key: ClusterKey) => Promise<Orders | null>;
-  /** Versions of the rows; a cluster without a row is left out. */
+  /** Versions of the rows, without clusters that have no row. */
   versions: (clusters: number[]) => Promise<{ number: number; version: number; ended: boolean }[]>;
   holdMs: number;
   monotonicMs: () => number;
@@ -52,7 +52,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
     }
   };
 
-  /** After a change was asked for the workflow needs a moment to decide. */
+  /** After a requested change, the workflow needs a moment to decide. */
   const lookLater = (watch: Watch, delayMs: number): void => {
     if (watch.timer !== null) clearTimeout(watch.timer);
     watch.timer = null;
@@ -83,7 +83,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
       signal.addEventListener('abort', giveUp);
       try {
         if (watch.newest !== null) notify(watch, watch.newest);
-        // An agent that has orders already can wait for the next round: after a restart of ours all of them come at once.
+        // An agent that already has orders can wait for the next round, because after a restart of the API all agents return at once.
         else if (seen <= 0) void look(watch, freshForMs);
         return (await promise) ?? watch.newest ?? (await read(key, lastLookMs));
       } finally {
@@ -132,7 +132,7 @@ interface Watch {
   key: ClusterKey;
   waiters: Set<Waiter>;
   newest: Orders | null;
-  /** Version of the row that was read last, and whether it had ended. */
+  /** Version of the last read row, and whether it had ended. */
   row: string;
   timer: NodeJS.Timeout | null;
   usedAtMs: number;
@@ -140,24 +140,24 @@ interface Watch {
 
 interface Waiter {
   isNewer: (orders: Orders) => boolean;
-  /** null: it has waited long enough. */
+  /** Null: it has waited long enough. */
   resolve: (orders: Orders | null) => void;
   reject: (error: unknown) => void;
 }
 
-/** Views are cached this long anyway. A timer may fire a little early. */
+/** Views are cached this long anyway. A timer may fire slightly early. */
 const freshForMs = 900;
 const firstLookMs = 1_000;
 const lastLookMs = 5_000;
 const lookGrowth = 1.5;
-/** Longer than an agent takes from one poll to the next. */
+/** Longer than an agent's pause between two polls. */
 const keptMs = 60_000;
 
 const idOf = ({ workspace, cluster }: ClusterKey): string => `${workspace}/${cluster}`;
 
 const isNewer = (orders: Orders, seen: number): boolean => orders.stop !== null || orders.version > seen;
 
-/** A read may be older than orders that came meanwhile: versions only grow, and a stop is final. */
+/** A read may be older than orders that arrived meanwhile: versions only grow, and a stop is final. */
 function notify(watch: Watch, orders: Orders): void {
   const { newest } = watch;
   const isOlder = newest !== null && orders.stop === null && (newest.stop !== null || newest.version > orders.version);

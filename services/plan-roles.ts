@@ -1,16 +1,16 @@
-// From resolved machines to what each role may be and cost.
+// Plans the machines and price of each role from resolved machines.
 import { marketsOf } from '../domain/cluster/capacity/machines.ts';
 import { planRole, totalPrice, type PlannedRole, type PlanPrice } from '../domain/offers/plan.ts';
 import type { ResolvedMachines } from './machines.ts';
 
-/** What a new cluster's or job's instances cost; nothing to say on this machine. */
+/** The hourly price of a new cluster's or job's instances; empty on a host. */
 export function pricePerHour(machines: ResolvedMachines, instances: number): { pricePerHour?: PlanPrice } {
   if (machines.machines === undefined) return {};
   const { head, workers } = rolesOf(machines, instances);
   return { pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]) };
 }
 
-/** The head instance is always on demand: everything ends with it. */
+/** The head instance is always on-demand, because everything ends with it. */
 export function rolesOf(
   { machines, offers, addressPrices }: Pick<ResolvedMachines, 'machines' | 'offers' | 'addressPrices'>,
   instances: number,

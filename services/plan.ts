@@ -1,4 +1,4 @@
-// What a cluster or job would be launched as, and what it would cost an hour. Nothing is written, admitted or launched.
+// Plans the machines and hourly cost of a cluster or job. Nothing is written, admitted or launched.
 import { whyApproval } from '../domain/admission/approval.ts';
 import { portsOf, type IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import { microsOf } from '../domain/cost/interval.ts';

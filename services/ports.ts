@@ -1,4 +1,4 @@
-// What the composition root brings to the services.
+// The ports of the services, implemented by the composition root.
 import type { Logger } from 'pino';
 import type { IngressPolicy } from '../domain/cluster/capacity/ingress-policy.ts';
 import type { Mailer } from '../platform/mail/smtp.ts';
@@ -17,60 +17,60 @@ import type { Providers } from './providers.ts';
 import type { SchedulesPort } from './schedules/port.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** What the composition root brings. */
+/** The ports of the composition root. */
 export interface Ports {
   workflows: WorkflowsPort;
   store: Store;
-  /** Whose database and namespace these are. */
+  /** The owner of the database and the namespace. */
   deploymentId: string;
   objects: Objects;
-  /** The content of jobs' files, in the same place. */
+  /** Contents of jobs' files, in the same object store. */
   files: FileStore;
   vault: Vault;
   tokens: Tokens;
   keys: Keys;
   logger: Logger;
   now: () => number;
-  /** Never steps back, unlike `now`: for ages and intervals within this process. */
+  /** Never moves back, unlike `now`: for ages and intervals within this process. */
   monotonicMs: () => number;
-  /** Where people reach this API: for links. */
+  /** The URL of this API in links. */
   publicUrl: string;
-  /** Where browsers reach dashboards (domain/cluster/dask/dashboard-url.ts); null: they are off. */
+  /** The URL of dashboards (domain/cluster/dask/dashboard-url.ts); null turns them off. */
   dashboardUrl: string | null;
-  /** The web application; null: it is not served. */
+  /** The web application; null to not serve it. */
   web: { version: string; html: string; js: string; css: string } | null;
   providers: Providers;
-  /** Sign-in at an identity provider; default: only API tokens sign in. */
+  /** Sign-in at an identity provider. Default: only API tokens. */
   signIn?: SignInSettings | null;
-  /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
+  /** Aborts when the process ends: open streams are cut, and their readers reconnect to another replica. */
   stopping: AbortSignal;
-  /** Default: as while Temporal is unavailable. */
+  /** Default: as if Temporal were unavailable. */
   schedules?: SchedulesPort;
-  /** Webhooks may go to loopback, private and link-local addresses, and over plain HTTP. Default: they may not. */
+  /** Allows webhooks to loopback, private and link-local addresses, and over plain HTTP. Default: not allowed. */
   allowPrivateWebhooks?: boolean;
-  /** To whom ports of head instances may be opened. Default: to any address. */
+  /** Sources to which ports of head instances may be opened. Default: any address. */
   ingressPolicy?: IngressPolicy;
-  /** Sends notifications by e-mail. Default: there is no mail server, and no address can be subscribed. */
+  /** Sends notifications by e-mail. Default: no mail server, so no address can be subscribed. */
   mailer?: Mailer | null;
-  /** Environments that instances share. Default: 30 days, and as much as the object store takes. */
+  /** Environments that instances share. Default: 30 days, and the largest size of the object store. */
   archives?: { keptMs: number; maxBytes: number };
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
   trace?: RequestTracer;
-  /** Requests and bytes of one caller. Default: domain/requests/limits.ts. */
+  /** Rates of one caller's requests and bytes. Default: domain/requests/limits.ts. */
   quotas?: Partial<QuotaLimits>;
-  /** Proxies of ours before the API, each of which adds to X-Forwarded-For. Default: none, the header is not read. */
+  /** Number of our own proxies before the API, each of which appends to X-Forwarded-For. Default: none, so the header is ignored. */
   trustedProxies?: number;
-  /** Rejects when the key file cannot be read any more. Default: it always can. */
+  /** Rejects when the key file can no longer be read. Default: always resolves. */
   readKeys?: () => Promise<unknown>;
-  /** Jobs and clusters that have started and not ended, on one host. Default: any number. */
+  /** Maximum started and unended jobs and clusters on one host. Default: no limit. */
   maxOpenOnHost?: number;
-  /** The name of this process among the replicas; a process that takes its place has the same one. Default: a random one. */
+  /** The name of this process among the replicas; its successor has the same name. Default: a random name. */
   replica?: string;
 }
 
-/** The same with every default filled in. */
+/** The same ports with all defaults. */
 export interface CompletePorts extends Omit<Ports, 'quotas'> {
   allowPrivateWebhooks: boolean;
   ingressPolicy: IngressPolicy;

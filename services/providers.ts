@@ -1,4 +1,4 @@
-// The providers that the operator lets this control plane use, as the composition root brings them.
+// The enabled providers of this control plane, from the composition root.
 import { RopewalkError } from '../domain/errors.ts';
 import type {
   CloudAccount,
@@ -13,19 +13,19 @@ import type { LogLine, LogQuery } from '../providers/provider.ts';
 export interface ServedProvider {
   manifest: Pick<ProviderManifest, 'name' | 'title' | 'kind' | 'families' | 'isInstanceId' | 'refusal'>;
   reader: ProviderReader;
-  /** Null when its instances need no proof: they are processes of this machine. */
+  /** Null when its instances need no proof, because they are processes of this host. */
   identity: IdentityVerifier | null;
-  /** For admins; absent: there is nothing to say. */
+  /** For admins; absent when there is nothing to show. */
   places?: readonly ProviderPlace[];
   accounts?: readonly CloudAccount[];
   checks?: readonly ProviderCheck[];
 }
 
-/** The first one serves requests that name none. */
+/** The first one serves requests without a provider. */
 export type Providers = readonly [ServedProvider, ...ServedProvider[]];
 
 /**
- * Without a name, the preferred one.
+ * Returns the preferred provider when no name is given.
  *
  * @throws RopewalkError VALIDATION for a provider that the operator has not enabled.
  */
@@ -43,7 +43,7 @@ export function providerOf(providers: Providers, name: string | undefined): Serv
 }
 
 /**
- * Log lines of the provider that a cluster ran on.
+ * Reads log lines from the provider of a cluster.
  *
  * @throws RopewalkError NOT_FOUND when that provider is no longer enabled.
  */

@@ -1,12 +1,12 @@
-// The port to Temporal, quick while Temporal cannot be reached: its client tries for as long as a call's deadline allows, and
-// callers who can do without an answer would wait for it each time.
+// A port to Temporal that fails fast during an outage: Temporal's client retries until a call's deadline, and callers that can do without an answer
+// would wait for it each time.
 import { RopewalkError } from '../domain/errors.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
 /**
- * A call that fails makes Temporal be checked; one workflow that does not answer is no outage. During an outage a start, query,
- * signal or result is awaited for a short moment only. It goes on, and the first that succeeds ends the outage.
+ * A failed call starts a check of Temporal; one workflow without an answer is no outage. During an outage a start, query, signal or result is awaited
+ * only briefly. The call continues, and the first success ends the outage.
  */
 export function withQuickOutages(port: WorkflowsPort): WorkflowsPort {
   let isOut = false;
@@ -43,7 +43,7 @@ export function withQuickOutages(port: WorkflowsPort): WorkflowsPort {
     query: (...what) => quick(port.query(...what)),
     signal: (...what) => quick(port.signal(...what)),
     result: (workflowId) => quick(port.result(workflowId)),
-    // Its callers repeat themselves, and need to know whether it was applied.
+    // Its callers repeat their updates, and need to know whether one was applied.
     update: (...what) => port.update(...what),
     isReachable: check,
   };

@@ -1,17 +1,16 @@
-// How much one caller may ask of one API process: requests and bytes of bodies by buckets that refill, and answers that are
-// held open. Callers are distinguished after authentication, so no caller uses up another's quota. All tokens of a
-// user are one caller, and all users of a workspace have ten times as much together. Counted in this process: with several
-// replicas the bound is as many times higher.
+// Limits of one caller's use of one API process: token buckets for requests and bytes of bodies, and a number of open answers. Callers are
+// distinguished after authentication, so no caller uses up another's quota. All tokens of a user are one caller, and all users of a workspace
+// together have ten times the quota. Counted in this process, so with several replicas the limit is as many times higher.
 import { RopewalkError } from '../domain/errors.ts';
 import { createBuckets } from './buckets.ts';
 
 export interface QuotaLimits {
   requestsPerSecond: number;
-  /** Requests that may come at once after a quiet time. */
+  /** Maximum requests at once after a quiet time. */
   requestBurst: number;
-  /** Answers that stay open: followed logs and events, held orders. */
+  /** Maximum open answers: followed logs and events, held orders. */
   openStreams: number;
-  /** Bytes of bodies that are large enough to be counted: reading and storing one keeps the event loop busy. */
+  /** Bytes of counted bodies, because reading and storing one keeps the event loop busy. */
   bodyBytesPerSecond: number;
   bodyBytesBurst: number;
 }
@@ -19,20 +18,20 @@ export interface QuotaLimits {
 export interface QuotaCaller {
   /** A user, an instance, or the agents of a cluster. */
   id: string;
-  /** Whose callers have a bound together; null for none. */
+  /** The workspace whose callers share a limit; null for none. */
   workspace: string | null;
 }
 
 export interface Quotas {
-  /** Throws TOO_BUSY when this caller has asked too often lately. */
+  /** Throws TOO_BUSY when this caller has sent too many requests recently. */
   request(caller: QuotaCaller): void;
-  /** Throws TOO_BUSY when this caller has sent too much lately. */
+  /** Throws TOO_BUSY when this caller has sent too many bytes recently. */
   body(caller: QuotaCaller, bytes: number): void;
-  /** Throws TOO_BUSY when this caller holds too many open already; else a function that gives the place back, once. */
+  /** Throws TOO_BUSY when this caller holds too many open answers; else returns a function that releases the place, once. */
   stream(caller: QuotaCaller, max?: number): () => void;
 }
 
-/** What all callers of a workspace have together. */
+/** The factor for all callers of a workspace together. */
 const workspaceTimes = 10;
 
 export function createQuotas(limits: QuotaLimits, now: () => number): Quotas {
@@ -55,7 +54,7 @@ export function createQuotas(limits: QuotaLimits, now: () => number): Quotas {
     },
     body(caller, bytes) {
       for (const { key, times, who } of sharesOf(caller)) {
-        // What is larger than the burst may come after a quiet time all the same: what one body may have is limited elsewhere.
+        // A body larger than the burst is accepted after a quiet time, because another limit applies to single bodies.
         const waitMs = bodies.take(key, Math.min(bytes, bodyBytesBurst), times);
         if (waitMs > 0) throw busy(`${who} has sent too much just now.`, waitMs);
       }

@@ -1,12 +1,12 @@
-// A small read-through cache: one read at a time per key, bounded in size. It never gives a value that is older than its
-// caller accepts; while the source fails, callers get the error quickly.
+// A small read-through cache: one read at a time per key, bounded in size. It never returns a value older than its caller accepts; while the source
+// fails, callers get the error quickly.
 
 export interface ReadCache<T> {
-  /** A value read at most `maxAgeMs` ago; 0 reads anew. Rejects with the error of the source. */
+  /** Returns a value read at most `maxAgeMs` ago; 0 always reads. Rejects with the error of the source. */
   get(key: string, maxAgeMs: number): Promise<T>;
-  /** The last value, however old, and when it was read. */
+  /** Returns the last value, of any age, and when it was read. */
   peek(key: string): { value: T; readAtMs: number } | null;
-  /** The next get reads anew: the source was changed. */
+  /** Called after a change of the source: the next get reads again. */
   expire(key: string): void;
   expireAll(): void;
 }
@@ -17,12 +17,12 @@ export function createReadCache<T>(options: {
   load: (key: string) => Promise<T>;
   now: () => number;
   maxEntries: number;
-  /** Called with how each get was answered. */
+  /** Called with the way in which each get was answered. */
   onRead?: (source: ReadSource) => void;
 }): ReadCache<T> {
   const { load, now, maxEntries, onRead } = options;
   const entries = new Map<string, Entry<T>>();
-  // Orders reads and changes, whatever the clock says: a read that began before a change does not show it.
+  // Orders reads and changes independently of the clock: a read that began before a change does not contain it.
   let step = 0;
   let allExpiredAt = 0;
 
@@ -64,7 +64,7 @@ export function createReadCache<T>(options: {
     const { reading } = entry;
     if (reading === null) return begin(key, entry);
     if (maxAgeMs > 0 && isCurrent(entry, reading.began)) return reading.answer;
-    // All callers who need a newer read share the next one: the source still sees one read at a time.
+    // All callers that need a newer read share the next one, so the source still serves one read at a time.
     const startNext = (): Promise<T> => {
       entry.next = null;
       return begin(key, entry);
@@ -105,13 +105,13 @@ export function createReadCache<T>(options: {
 interface Entry<T> {
   known: { value: T; readAtMs: number; began: number } | null;
   expiredAt: number;
-  /** How the last read failed; null when it succeeded. */
+  /** The error of the last read; null after a success. */
   failure: { error: unknown } | null;
   reading: { began: number; answer: Promise<T> } | null;
   next: Promise<T> | null;
 }
 
-/** After a failed read, callers wait this long for the next one; it goes on in the background and ends the outage. */
+/** After a failed read, callers wait this long for the next one, which continues in the background and ends the outage. */
 const maxOutageWaitMs = 250;
 
 const failSoon = (error: unknown): Promise<never> =>

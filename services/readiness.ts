@@ -1,5 +1,5 @@
-// Whether this replica can do its work now, part by part. Probes come often, and a write to the object store costs something:
-// its answer is kept for a while. Without Temporal the replica is ready still: it accepts creates and stops, and reads.
+// Whether this replica can work now, part by part. Probes come often, and a write to the object store is costly, so its result is cached. A replica
+// without Temporal is still ready: it accepts creates and stops, and serves reads.
 import type { Objects } from '../platform/objects/objects.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -7,7 +7,7 @@ import type { WorkflowsPort } from './workflows-port.ts';
 export type PartState = 'ok' | 'unavailable';
 
 export interface Readiness {
-  /** The only part that the replica can be without. */
+  /** The only part that the replica can do without. */
   temporal: PartState;
   database: PartState;
   keys: PartState;
@@ -21,14 +21,14 @@ export function createReadiness(ports: {
   /** Rejects when the key file cannot be read. */
   readKeys: () => Promise<unknown>;
   now: () => number;
-  /** Replicas that share the store do not read each other's object. */
+  /** Each replica writes its own object in the shared store. */
   replica: string;
-  /** What has not answered by then is not well: probes give up too, and would not read which part it was. */
+  /** A part without an answer by then counts as unavailable, because a probe that times out would not report which part failed. */
   deadlineMs?: number;
 }): () => Promise<Readiness> {
   const { deadlineMs = defaultDeadlineMs } = ports;
   let last: { atMs: number; isWell: Promise<boolean> } | null = null;
-  /** One at a time: a store that hangs, or a key file on it, must not gather a round of each probe. */
+  /** One at a time: with a hanging object store or key file, probes must not pile up. */
   let asking: Promise<boolean> | null = null;
   const isWithinDeadline = (check: () => Promise<unknown>): (() => Promise<boolean>) => {
     let checking: Promise<boolean> | null = null;
@@ -65,7 +65,7 @@ export function createReadiness(ports: {
   };
 }
 
-/** Less than the patience of the probes that are common. */
+/** Less than the timeout of common probes. */
 const defaultDeadlineMs = 2_000;
 const storeFreshForMs = 10_000;
 const probe = new TextEncoder().encode('ready?');

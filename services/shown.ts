@@ -1,5 +1,5 @@
-// What a caller is shown of a job or cluster: all of it, or, when it is private to another user, that it exists, its user, its
-// status and its size. Every answer that holds one goes through here.
+// The visible part of a job or cluster: all of it, or, when it is private to another user, only its existence, user, status and size. Every response
+// with a job or cluster uses these functions.
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';
 import type { ClusterView } from '../contracts/cluster.ts';
@@ -22,7 +22,7 @@ export function showCluster({ actor }: Context, viewed: Viewed<ClusterView>): Cl
   return isHidden(actor, viewed.record) ? outsideOfCluster(cluster) : cluster;
 }
 
-/** Of a row as a list has it. A view that cannot be shown is left out: one row never fails a page. */
+/** From a row of a list. A view that cannot be shown is left out, so one row never fails a page. */
 export const listedJob = (context: Context, record: StoredRecord<JobView>): Job =>
   listed(context, record, showJob, (row) => jobOfRecord(row, null));
 
@@ -46,7 +46,7 @@ function listed<V, W>(
   }
 }
 
-/** The command, the tasks by number, and every text that may quote what it does or prints are left out. */
+/** Leaves out the command, the tasks by number, and every text that may quote the command or its output. */
 const outsideOfJob = (job: Job): Job => ({
   ...job,
   command: '',
@@ -69,7 +69,7 @@ const outsideOfCluster = (cluster: Cluster): Cluster => ({
   withheld: true,
 });
 
-/** Its text names types, zones and what a cloud answered. */
+/** Its text names types, zones and a cloud's answer. */
 const outsideOfWaiting = (waiting: NonNullable<Cluster['waitingForCapacity']> | null): Cluster['waitingForCapacity'] =>
   waiting === null ? null : { ...waiting, text: '' };
 

@@ -1,4 +1,4 @@
-// The error for readers of long answers when this process ends: they come back, here or to another replica.
+// The error for readers of long answers when this process ends; they reconnect to this or another replica.
 import { RopewalkError } from '../domain/errors.ts';
 
 export const shuttingDown = (): RopewalkError =>

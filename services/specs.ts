@@ -1,5 +1,5 @@
-// Specifications as they were written before admission. Null when there is none any more, and for a damaged one, which is reported:
-// what needs only a part of a specification must not fail for it.
+// Reads specifications, which were written before admission. Null for a missing one, and for a damaged one, which is reported, because operations
+// that need only a part of it must not fail.
 import type { Objects } from '../platform/objects/objects.ts';
 import { clusterSpec, type ClusterSpec } from '../schema/cluster-spec.ts';
 import { jobSpec, type JobSpec } from '../schema/job-spec.ts';

@@ -1,4 +1,4 @@
-// The port to Temporal over its client. Every call has a deadline: the client's own default is to wait forever.
+// The port to Temporal over its client. Every call has a deadline, because the client by default waits forever.
 import {
   isGrpcServiceError,
   QueryNotRegisteredError,
@@ -16,14 +16,14 @@ import type { WorkflowStart } from '../contracts/start.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** The client must have been made with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. */
+/** The client must be created with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. */
 export function createTemporalPort(client: Client): WorkflowsPort {
   const handle = <R>(workflowId: string) => client.workflow.getHandle<() => Promise<R>>(workflowId);
-  /** By `performance.now()`: a step of the wall clock must not make a call hang. */
+  /** Deadlines use `performance.now()`, because a step of the wall clock must not make a call hang. */
   const within = <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + deadlineAtMs - performance.now(), call);
 
-  /** The admission that has started this workflow. */
+  /** The admission that started this workflow. */
   const admissionOf = async (workflowId: string): Promise<string | null> => {
     const { memo } = await within(performance.now() + readDeadlineMs, () =>
       client.workflow.getHandle(workflowId).describe(),
@@ -44,7 +44,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
       try {
         return { kind: 'exists', admissionId: await admissionOf(workflowId) } as const;
       } catch (error) {
-        // Its retention may have ended in between.
+        // Its retention may have ended meanwhile.
         throw unavailable(error);
       }
     },
@@ -79,7 +79,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
           if (error instanceof WorkflowNotFoundError) return { kind: 'missing' } as const;
           if (!(error instanceof QueryRejectedError)) throw unavailable(error);
           if (error.status !== continuedAsNew) return { kind: 'closed' } as const;
-          // It lives on in the run that has just begun, and only our way to it was too slow.
+          // The workflow continues in a new run; only the request was too slow.
           if (performance.now() >= deadlineAtMs) throw unavailable(error);
         }
       }
@@ -117,18 +117,18 @@ export function createTemporalPort(client: Client): WorkflowsPort {
   };
 }
 
-/** Closed workflows are read from their result and the archive: a query would replay their whole history. */
+/** Closed workflows are read from their result and the archive, because a query would replay their whole history. */
 export const temporalClientOptions = { workflow: { queryRejectCondition: 'NOT_OPEN' } } as const;
 
 const readDeadlineMs = 4_000;
 const readinessDeadlineMs = 2_000;
 const retryAfterMs = 1_000;
 
-/** The server distinguishes these three by text alone (facts: server 1.32). */
+/** The server distinguishes these cases by text alone (facts: server 1.32). */
 const abortedByClosing = /aborted by closing workflow/i;
 const alreadyCompleted = /already completed/i;
 
-/** The workflow task that was to accept the update failed, most often because the run was to continue as new at that moment. */
+/** The workflow task that should accept the update failed, usually because the run was about to continue as new. */
 const isTaskFailure = (error: unknown): boolean =>
   error instanceof ServiceError &&
   isGrpcServiceError(error.cause) &&
@@ -146,7 +146,7 @@ function endingOf(error: WorkflowFailedError): string {
   return error.cause === undefined ? error.message : `${error.message}: ${error.cause.message}`;
 }
 
-/** Everything else that the client throws means: no answer in time. Mistakes of our own pass through as they are. */
+/** All other errors of the client mean that no answer arrived in time. Our own mistakes pass through unchanged. */
 function unavailable(error: unknown): unknown {
   const known = [ServiceError, WorkflowUpdateRPCTimeoutOrCancelledError, QueryNotRegisteredError, QueryRejectedError];
   if (!known.some((kind) => error instanceof kind) && !isGrpcServiceError(error)) return error;
@@ -163,13 +163,13 @@ function unavailable(error: unknown): unknown {
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND (the namespace), PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED. */
 const refusals = new Set([3, 5, 7, 9, 12, 16]);
 
-/** What the server refuses is no outage: it must not make other starts wait. */
+/** A refusal by the server is no outage, so it must not delay other starts. */
 function refusedStart(workflowId: string, error: unknown): unknown {
   const cause = error instanceof ServiceError ? error.cause : error;
   if (!isGrpcServiceError(cause) || !refusals.has(cause.code)) return unavailable(error);
   return new RopewalkError({ code: 'INTERNAL', message: `Temporal refused to start ${workflowId}.` }, { cause: error });
 }
 
-/** Handlers of ours never throw on an item, so a failed update is a mistake of ours. */
+/** Our handlers never throw because of an item, so a failed update is our own mistake. */
 const internal = (workflowId: string, cause: unknown) =>
   new RopewalkError({ code: 'INTERNAL', message: `An update of ${workflowId} failed.` }, { cause });

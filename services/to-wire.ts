@@ -1,4 +1,4 @@
-// From the views of workflows to what callers get: times as RFC 3339, nothing internal.
+// Converts workflow views to responses: times as RFC 3339, without internal fields.
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import type { IdleGpus } from '../domain/gpu-use.ts';
 import { maxTimeMs } from '../domain/requests/limits.ts';
@@ -152,7 +152,7 @@ const wireAdaptive = ({ minimum, maximum, targetDurationMs, waitCount, intervalM
   intervalSeconds: intervalMs / 1_000,
 });
 
-/** RFC 3339. What no such time can say becomes the nearest one: a wrong number in a view must not fail the answer. */
+/** RFC 3339. A time outside its range becomes the nearest one, because a wrong number in a view must not fail the response. */
 export const time = (ms: number): string => new Date(Math.min(Math.max(0, ms || 0), maxTimeMs)).toISOString();
 export const timeOrNull = (ms: number | null): string | null => (ms === null ? null : time(ms));
 

@@ -1,11 +1,11 @@
-// Work with all tasks of a large job keeps the event loop busy for tens of milliseconds. Such requests take turns: one at a time in this
-// process, the callers that wait one after the other, and with breaks in which all other requests are served.
+// Work on all tasks of a large job keeps the event loop busy for tens of milliseconds. Such requests take turns: one at a time in this process,
+// alternating between the waiting callers, with breaks in which all other requests are served.
 import { setImmediate as pause } from 'node:timers/promises';
 
 import { RopewalkError } from '../domain/errors.ts';
 
 export interface Turns {
-  /** Throws TOO_BUSY when this caller has enough requests waiting. `tasks`: few need no turn. */
+  /** Throws TOO_BUSY when this caller has too many waiting requests. `tasks`: a small number needs no turn. */
   take<T>(caller: string, tasks: number, work: () => Promise<T>): Promise<T>;
 }
 
@@ -47,10 +47,10 @@ export function createTurns({ maxWaiting = 8 }: { maxWaiting?: number } = {}): T
   };
 }
 
-/** Some milliseconds. */
+/** Takes some milliseconds. */
 export const tasksAtOnce = 20_000;
 
-/** All indices below `count`, with a break between the parts. */
+/** Processes all indices below `count`, with a break between the parts. */
 export async function inParts(count: number, each: (index: number) => void): Promise<void> {
   for (let from = 0; from < count; from += tasksAtOnce) {
     if (from > 0) await pause();

@@ -1,4 +1,4 @@
-// Errors of an outage: Temporal, its workers or the database do not answer now.
+// Errors of an outage: Temporal, its workers or the database do not answer.
 import { RopewalkError } from '../domain/errors.ts';
 
 export const isUnavailable = (error: unknown): boolean =>

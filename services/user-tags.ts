@@ -1,13 +1,13 @@
-// A user's own tags of instances, checked for what every cloud takes: EC2's rules are the narrowest that are enforced here.
+// Checks a user's own instance tags against the rules of all clouds; EC2's rules are the strictest ones enforced here.
 import { RopewalkError } from '../domain/errors.ts';
 
-/** EC2 takes 50; the others are Ropewalk's own. */
+/** EC2 allows 50; the others are Ropewalk's own. */
 const maxTags = 40;
 const maxKey = 128;
 const maxValue = 256;
 const allowed = /^[\p{L}\p{N}\p{Z}+\-=._:/@]*$/u;
 
-/** Null without any. @throws RopewalkError VALIDATION that names each invalid tag. */
+/** Null when there are none. @throws RopewalkError VALIDATION that names each invalid tag. */
 export function readTags(tags: Record<string, string>): Record<string, string> | null {
   const entries = Object.entries(tags);
   if (entries.length === 0) return null;

@@ -1,6 +1,6 @@
-// How one job or cluster is read. The row is found first, by workspace and number: another workspace's number looks exactly
-// like one that does not exist. An ended one is its row. An open one is its workflow's answer to a query, at most a second
-// old; while Temporal does not answer, the row, with the time it was written. Lists read rows only.
+// Reads one job or cluster. Its row is found first, by workspace and number: another workspace's number is not distinguished from a missing one. An
+// ended job or cluster is its row. An open one is its workflow's answer to a query, at most a second old; while Temporal is unavailable, it is the
+// row with the time of its last write. Lists read only rows.
 import { clusterMessages, clusterWorkflowId, type ClusterView } from '../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId, type JobView } from '../contracts/job.ts';
 import { RopewalkError } from '../domain/errors.ts';
@@ -18,7 +18,7 @@ import { createSpecs } from './specs.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** A view with its row, and the time since when it may be out of date, or null. */
+/** A view with its row, and the time since when it may be outdated, or null. */
 export interface Viewed<V> {
   view: V;
   staleSinceMs: number | null;
@@ -26,26 +26,26 @@ export interface Viewed<V> {
 }
 
 export interface Views {
-  /** Throws NOT_FOUND for what this workspace does not have. */
+  /** Throws NOT_FOUND for a number that is not in this workspace. */
   job(workspace: string, number: number): Promise<Viewed<JobView>>;
   cluster(workspace: string, number: number): Promise<Viewed<ClusterView>>;
-  /** As its row says: without Temporal. */
+  /** From its row, without Temporal. */
   jobRow(workspace: string, number: number): Promise<Viewed<JobView>>;
   clusterRow(workspace: string, number: number): Promise<Viewed<ClusterView>>;
-  /** Of a row that was read already: what it or the job's specification says. */
+  /** From a row that was already read, and the job's specification. */
   jobOfRow(record: StoredRecord<JobView>): Promise<JobView>;
-  /** For agents, whose token names what is theirs: the database is read only once the workflow has ended. */
+  /** For agents, whose token proves their right; reads the database only after the workflow has ended. */
   jobOfAgent(workspace: string, number: number): Promise<JobView>;
   clusterOfAgent(workspace: string, number: number, maxAgeMs: number): Promise<ClusterView>;
   /** The specification of an open job, or null. */
   jobSpec(workspace: string, number: number): Promise<JobSpec | null>;
-  /** Of an ended job too. */
+  /** Includes ended jobs. */
   endedJobSpec(workspace: string, number: number): Promise<JobSpec | null>;
-  /** Of an ended Dask cluster too. */
+  /** Includes ended Dask clusters. */
   endedClusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
   /** The specification of an open Dask cluster, or null. */
   clusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
-  /** The workflow is asked again next time: something was changed. */
+  /** Called after a change: the next read queries the workflow again. */
   expire(number: number): void;
 }
 
@@ -139,13 +139,13 @@ interface ReaderOptions<V> {
   /** Throws NOT_FOUND. */
   find: (workspace: string, number: number) => Promise<StoredRecord<V>>;
   live: LiveViews<V>;
-  /** Before its workflow has said anything. */
+  /** Used before its workflow has written anything. */
   pending: (record: StoredRecord<V>) => Promise<V>;
-  /** The workflow has not read its specification yet: `pending` says more. */
+  /** True when the workflow has not read its specification, so `pending` contains more. */
   isBlank: (view: V) => boolean;
   /** Its workflow ended without a result. */
   failed: (view: V, reason: Reason) => V;
-  /** The workflow did not answer, and an older view is given. */
+  /** The workflow did not answer, and an older view is returned. */
   onStale: () => void;
   now: () => number;
 }
@@ -166,7 +166,7 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
       const view = isBlank(answer.view) ? await pending(record) : answer.view;
       return { view, staleSinceMs: null, record };
     }
-    // It may have ended since its row was read: its last write comes before its end.
+    // It may have ended since its row was read: its last write precedes its end.
     const again = await find(record.workspace, record.number);
     if (again.state === 'ended') return fromRow(again, null);
     const read = await fromRow(again, again.viewAtMs);

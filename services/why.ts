@@ -1,4 +1,4 @@
-// Why a cluster or job is as it is, in sentences: its view, the ledger, its specification, the offers and the quota together.
+// Explains a cluster or job in sentences, from its view, the ledger, its specification, the offers and the quota.
 import { explainCluster } from '../domain/cluster/why.ts';
 import { explainJob } from '../domain/job/why.ts';
 import type { Offer } from '../domain/offers/offer.ts';
@@ -52,7 +52,7 @@ export async function explainJobNow(context: Context, { number }: { number: numb
   return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings }, own))]);
 }
 
-/** What is not in a view: the quota while it may still grow, and its instance types. */
+/** Adds facts outside the view: the quota while it may still grow, and its instance types. */
 async function explainAround(context: Context, subject: Subject, own: WhySentence[]): Promise<WhySentence[]> {
   const hasEnded = own.some(({ about }) => about === 'end');
   const quota = hasEnded || subject.settings === null ? null : await readQuota(context, subject);
@@ -83,7 +83,7 @@ async function readQuota(context: Context, { user, settings }: Subject) {
   };
 }
 
-/** Prices only enrich the answer: a provider or region that is no longer configured, or does not answer, leaves them out. */
+/** Prices are optional: a provider or region that is no longer configured, or does not answer, leaves them out. */
 async function offersOf({ deps }: Context, { provider, settings }: Subject): Promise<readonly Offer[]> {
   const machines = settings?.machines;
   if (machines === undefined) return [];

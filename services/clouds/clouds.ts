@@ -72,7 +72,7 @@ async function run(
   const atMs = deps.now();
   try {
     const found = await check.run(AbortSignal.timeout(answerWithinMs), deps.deploymentId);
-    // The Temporal worker has the missing permission or program, and runs the check itself.
+    // A warning is no fault: for example, a check whose variables only the Temporal worker has.
     const text = typeof found === 'string' ? found : found.text;
     return { name, atMs, state: 'ok', text, fix: '' };
   } catch (error) {

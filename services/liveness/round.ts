@@ -1,6 +1,6 @@
-// About once a second each: writes to the database which agents this replica has heard, and suspects those that no replica has
-// heard for too long. One transaction each, however many agents there are. Only clusters that still count on a silent instance
-// are signalled; they ask their provider before they conclude anything.
+// Two loops, about once a second each: one writes to the database which agents this replica has heard; the other suspects agents that no replica has
+// heard for too long. One transaction each, for any number of agents. Only clusters with a live but silent instance are signalled; they ask their
+// provider before they decide.
 import { clusterMessages, type ClusterView, clusterWorkflowId, type SuspectSignal } from '../../contracts/cluster.ts';
 import {
   type Clocks,
@@ -19,22 +19,19 @@ import type { HeardAgents } from './heard.ts';
 type RoundDeps = Pick<CompletePorts, 'store' | 'workflows' | 'logger'> & { heard: HeardAgents };
 
 export interface LivenessRounds {
-  /** Notes that this replica listens, and writes what it has heard. Never rejects. */
+  /** Notes that this replica is listening, and writes which agents it has heard. Never rejects. */
   listen: (deps: RoundDeps) => Promise<void>;
-  /**
-   * Suspects the silent. In a loop of its own: clusters that answer slowly must not look like time in which no agent was heard.
-   * Never rejects.
-   */
+  /** Suspects silent agents. Runs in its own loop: slow clusters must not count as time in which no agent was heard. Never rejects. */
   suspect: (deps: RoundDeps) => Promise<void>;
-  /** This replica ends in order, and hears no agent any more. Never rejects. */
+  /** Notes the orderly end of this replica, which hears no agent any more. Never rejects. */
   end: (deps: RoundDeps) => Promise<void>;
 }
 
-/** `replica`: the name of this process among the replicas; a process that takes its place has the same one. */
+/** `replica`: the name of this process among the replicas; its successor has the same name. */
 export function createLivenessRounds(clocks: () => Clocks, replica: string): LivenessRounds {
   let listening: Listening = startListening(clocks());
   let noted: { atMs: number; sinceMs: number } | null = null;
-  /** After what was heard: the row says that nothing is kept back in memory. */
+  /** After writing the heard agents: the row confirms that nothing newer is held in memory. */
   const noteReplica = async ({ store }: RoundDeps): Promise<void> => {
     const { monotonicMs } = clocks();
     const { sinceMs } = listening;
@@ -43,7 +40,7 @@ export function createLivenessRounds(clocks: () => Clocks, replica: string): Liv
     noted = { atMs: monotonicMs, sinceMs };
   };
   const fail = (deps: RoundDeps, error: unknown): void => {
-    // What other replicas heard meanwhile was not written either.
+    // Other replicas' notes could not be written meanwhile either.
     listening = startListening(clocks());
     deps.logger.warn({ err: error }, 'the signs of life of agents could not be written or read now');
   };
@@ -115,7 +112,7 @@ async function suspectSilent(
   await mapAtOnce(clusters, clustersAtOnce, suspectIn);
 }
 
-/** Those that the cluster counts on: instances that have ended are silent too. A query adds no event to its history. */
+/** Only live instances of the cluster, because ended instances are silent too. A query adds no history event. */
 async function expectedOf(
   workflows: CompletePorts['workflows'],
   cluster: number,
@@ -133,10 +130,10 @@ function byCluster<T extends Pick<HeardAgent, 'cluster'>>(items: readonly T[]): 
   return groups;
 }
 
-/** In one round: a deployment that comes back after an outage must not ask all its clusters at once. */
+/** Maximum in one round: after an outage, a deployment must not query all its clusters at once. */
 const maxAtOnce = 200;
 const clustersAtOnce = 10;
-/** A replica that ends while it notifies a cluster is replaced by another after this. */
+/** When a replica ends while it notifies a cluster, another takes over after this time. */
 const claimMs = 60_000;
-/** A cluster inspects a suspect by itself until it speaks or is lost. This is for a signal that was lost all the same. */
+/** A cluster inspects a suspect on its own until it reports or is lost. This reminder repeats a lost signal. */
 const remindMs = 3_600_000;

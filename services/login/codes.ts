@@ -1,5 +1,5 @@
-// The two codes of a login: one that the device keeps, one that a person types. Only keyed hashes of
-// the device's secret and of the user code are stored.
+// The two codes of a login: the device's secret code, and the user code that a person types. Only keyed hashes of the secret and of the user code are
+// stored.
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
 import { deviceLoginTtlMs } from '../../domain/people/limits.ts';
@@ -9,7 +9,7 @@ import type { Deps } from '../context.ts';
 type Logins = Pick<Deps, 'store' | 'keys' | 'now'>;
 
 export interface LoginCodes {
-  /** Of the stored login. */
+  /** Key of the stored login. */
   key: string;
   deviceCode: string;
   userCode: string;
@@ -31,14 +31,14 @@ export async function beginLogin(
   for (;;) {
     const userCode = Array.from({ length: userCodeLength }, () => letters.charAt(randomInt(letters.length))).join('');
     const key = keyOf(deps, userCode);
-    // Two open logins must not share a user code: one in 25 billion.
+    // Two open logins must not share a user code; the chance is one in 25 billion.
     if (await deps.store.logins.begin(key, login, nowMs)) {
       return { key, deviceCode: `${key}.${secret}`, userCode: `${userCode.slice(0, 4)}-${userCode.slice(4)}` };
     }
   }
 }
 
-/** By a code as people type it, in any case and with or without its dash; null when there is none. */
+/** Finds a login by a typed code, in any case and with or without its dash; null when there is none. */
 export async function findByUserCode(deps: Logins, typed: string): Promise<{ key: string; login: DeviceLogin } | null> {
   const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
   if (code.length !== userCodeLength) return null;
@@ -47,7 +47,7 @@ export async function findByUserCode(deps: Logins, typed: string): Promise<{ key
   return login === null ? null : { key, login };
 }
 
-/** Null for an unknown, an expired and another device's login: they look the same. */
+/** Null for an unknown, an expired and another device's login, which are not distinguished. */
 export async function findByDeviceCode(
   deps: Logins,
   deviceCode: string,
@@ -59,7 +59,7 @@ export async function findByDeviceCode(
   return { login, secret };
 }
 
-/** No vowels: no words, and no letters that look like digits. */
+/** No vowels, so codes form no words, and no letters that resemble digits. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const userCodeLength = 8;
 

@@ -1,6 +1,5 @@
-// Signing in on a device without typing a token there: the device shows a code, a signed-in person approves it elsewhere, and
-// the device gets a token of that person. The token's secret is derived from the device's own code: it is stored nowhere, and
-// a lost answer can be asked for again.
+// Sign-in on a device without typing a token there: the device shows a code, a signed-in person approves it elsewhere, and the device gets a token of
+// that person. The token's secret is derived from the device's own code, so it is stored nowhere, and a lost answer can be requested again.
 import { RopewalkError } from '../../domain/errors.ts';
 import {
   defaultDeviceTokenMs,
@@ -42,14 +41,14 @@ export async function startLogin(
   };
 }
 
-/** What a person should know before they decide. Counts as a guess when no device waits with this code. */
+/** Information for the person's decision. Counts as a wrong guess when no device waits with this code. */
 export async function readLogin(context: Context, userCode: string): Promise<{ client: string; place: string | null }> {
   requireScope(context.actor, 'read');
   const { client, place } = (await findWaiting(context, userCode)).login;
   return { client, place };
 }
 
-/** The device gets no more than was asked for here: by default the scopes `read` and `write` for 30 days. */
+/** The device gets only the scopes and lifetime given here: by default `read` and `write` for 30 days. */
 export async function approveLogin(
   context: Context,
   { userCode, approve, scopes, expires }: ApproveLoginParsed,

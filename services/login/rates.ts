@@ -1,5 +1,5 @@
-// How often one may ask before signing in, and how many codes a person may guess. Counted in this process: with
-// several replicas the bound is as many times higher, which is still far too few guesses for a code of eight letters.
+// Rate limits before sign-in, and for guesses of codes. Counted in this process, so with several replicas the limit is as many times higher, which
+// still allows far too few guesses for a code of eight letters.
 import { RopewalkError } from '../../domain/errors.ts';
 import {
   deviceLoginTtlMs,
@@ -11,15 +11,15 @@ import {
 
 export interface LoginRates {
   /**
-   * Throws TOO_BUSY when this address has begun too many logins lately. Never because of others: when too many wait, one of
-   * the address that has most gives way. Call `begun` when the login has its key; it returns the key of the one that goes.
+   * Throws TOO_BUSY when this address has begun too many logins recently, never because of other addresses: when too many logins wait, one of the
+   * address with the most is removed. Call `begun` when the login has its key; it returns the key of the removed login.
    */
   begin(address: string | null): { begun: (key: string) => string | null };
-  /** Throws TOO_BUSY when this address has finished too many sign-ins at the identity provider lately; they have a count of their own. */
+  /** Throws TOO_BUSY when this address has finished too many sign-ins at the identity provider recently; these are counted separately. */
   finish(address: string | null): void;
   /**
-   * Throws TOO_BUSY when this person has typed too many wrong codes lately. Counts as wrong at once, so that guesses that
-   * come together count too; the caller that finds the code right calls the returned function.
+   * Throws TOO_BUSY when this person has typed too many wrong codes recently. Counts as wrong at once, so concurrent guesses count too; the caller
+   * calls the returned function for a correct code.
    */
   guess(person: string): () => void;
 }
@@ -64,7 +64,7 @@ export function createLoginRates(now: () => number): LoginRates {
     const window = windows.get(address) ?? { sinceMs: now(), count: 0 };
     if (window.count >= limit.max) throw tooMany(limit.message, window);
     window.count += 1;
-    // A flood from everywhere must not fill our memory either.
+    // A flood from many addresses must not fill the memory either.
     if (windows.size < maxAddresses) windows.set(address, window);
   }
 
@@ -85,7 +85,7 @@ interface Waiting {
   sinceMs: number;
 }
 
-/** Of the address from which most wait, so that a flood crowds out itself first. */
+/** The oldest login of the address with the most waiting ones, so a flood displaces itself first. */
 function oldestOfMost(waiting: readonly Waiting[]): Waiting | null {
   const counts = new Map<string | null, number>();
   for (const { address } of waiting) counts.set(address, (counts.get(address) ?? 0) + 1);

@@ -1,14 +1,14 @@
-// How people sign in at an identity provider, as the composition root brings it.
+// Settings for sign-in at an identity provider, from the composition root.
 import type { NewPeople } from '../../domain/people/sign-in.ts';
 import type { OidcProvider } from '../../platform/oidc.ts';
 
 export interface SignInSettings {
-  /** As people know the provider. */
+  /** The provider's name for people. */
   name: string;
   provider: OidcProvider;
-  /** Of e-mail addresses that sign in, in lower case; null: any. */
+  /** Allowed domains of e-mail addresses, in lower case; null for any. */
   domains: readonly string[] | null;
-  /** Null: only people whom an admin has added sign in. */
+  /** Null: only people whom an admin has added may sign in. */
   newPeople: NewPeople | null;
   sessionMs: number;
 }

@@ -1,5 +1,5 @@
-// Signing in at an identity provider. Nothing of a sign-in is stored on the way: the browser keeps what its answer is checked
-// against, sealed. In the end the person has an API token, as everyone who acts here.
+// Sign-in at an identity provider. Nothing is stored during a sign-in: the browser keeps the data for checking the provider's answer, sealed. In the
+// end the person has an API token, like every user.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -15,7 +15,7 @@ import type { SignInSettings } from './sign-in-settings.ts';
 import { orRefused } from '../people/rules.ts';
 import { timeOrNull } from '../to-wire.ts';
 
-/** What follows the sign-in: the web application, which has the verifier of `challenge`, or the decision about a device. */
+/** What follows the sign-in: the web application, which holds the verifier of `challenge`, or the decision about a device. */
 export type SignInPurpose = { kind: 'web'; challenge: string } | { kind: 'device'; userCode: string };
 
 export const loginMethods = ({ signIn }: Pick<Deps, 'signIn'>): LoginMethods => ({
@@ -24,7 +24,7 @@ export const loginMethods = ({ signIn }: Pick<Deps, 'signIn'>): LoginMethods => 
 
 export const signInPath = '/login/oidc';
 
-/** Where the browser goes, and what it keeps for `finishSignIn`. */
+/** Returns the URL for the browser, and the sealed data that it keeps for `finishSignIn`. */
 export async function beginSignIn(
   deps: Deps,
   { purpose, workspace }: { purpose: SignInPurpose; workspace: string | null },
@@ -37,20 +37,20 @@ export async function beginSignIn(
 
 export interface FinishedSignIn {
   purpose: SignInPurpose;
-  /** The session; or the workspaces to choose from, with a sign-in each. */
+  /** The session, or the workspaces to choose from, with a sign-in for each. */
   outcome:
     | { workspace: string; token: string; issued: IssuedToken; handedOver: string }
     | { choose: WorkspaceChoice[] };
 }
 
-/** Throws UNAUTHENTICATED for what the provider has not said to this browser, FORBIDDEN for people who have no access. */
+/** Throws UNAUTHENTICATED for an answer that the provider did not send to this browser, FORBIDDEN for people without access. */
 export async function finishSignIn(
   deps: Deps,
   { sealed, query, address }: { sealed: string; query: string; address: string | null },
 ): Promise<FinishedSignIn> {
   const { provider, domains, newPeople, sessionMs } = configured(deps);
   const begun = readBegun(await deps.sealedTexts.open('sign-in', sealed));
-  // Before the provider is asked anything: only its own answer to this browser has the state.
+  // Before any request to the provider: only its own answer to this browser has the state.
   if (begun === null || new URLSearchParams(query).get('state') !== begun.attempt.state) throw notBegun;
   deps.loginRates.finish(address);
   const account = await provider.finish(query, begun.attempt);
@@ -71,7 +71,7 @@ export async function finishSignIn(
   return { purpose, outcome: { ...signedIn, token: tokenText(signedIn.workspace, { id, secret }), handedOver } };
 }
 
-/** The token, for the page that has begun the sign-in: it alone knows the verifier. The same when asked again. */
+/** Returns the token to the page that began the sign-in, which alone knows the verifier. Repeats return the same token. */
 export async function takeSignIn(deps: Deps, { code, verifier }: TakeSignIn): Promise<CreatedToken> {
   const claims = await deps.sealedTexts.open('signed-in', code);
   const { seed, workspace, user, challenge, scopes, expiresAtMs } = claims ?? {};
@@ -108,7 +108,7 @@ interface Begun {
   workspace: string | null;
 }
 
-/** Of what was sealed here, so that its form is known. */
+/** Sealed here, so its shape is known. */
 const readBegun = (claims: object | null): Begun | null => claims as Begun | null;
 
 const notBegun = new RopewalkError({

@@ -1,4 +1,4 @@
-// The defaults of the caller's workspace: an admin sets them, and requests that do not say otherwise get them.
+// The defaults of the caller's workspace: an admin sets them, and requests use them for absent fields.
 import { requireAllowedIngress } from '../../domain/cluster/capacity/ingress-policy.ts';
 import { parseIngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { withDefaults, type WorkspaceDefaults } from '../../domain/people/defaults.ts';
@@ -29,7 +29,7 @@ export async function readDefaults({ deps, actor }: Context): Promise<WorkspaceD
   return (await deps.store.workspaces.find(actor.workspace))?.defaults ?? {};
 }
 
-/** Defaults are about one provider: a request for another one has none, nor has a machine without places. */
+/** Defaults belong to one provider: they do not apply to a request for another one, nor to a host. */
 export function machinesWithDefaults(
   providers: Providers,
   asked: MachinesInput,

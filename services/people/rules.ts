@@ -1,4 +1,4 @@
-// How changes of people are asked for, and how a refusal by a rule becomes an error.
+// Applies the rules of people, and converts their refusals to errors.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { By } from '../../domain/people/state.ts';
 import type { Answer } from '../../store/answer.ts';

@@ -1,4 +1,4 @@
-// Tokens: made, listed, revoked. The rules are applied to the rows, in their transaction; the secret never reaches the database.
+// Tokens: create, list, revoke. The rules are applied to the rows, in their transaction; the secret never reaches the database.
 import { includes } from '../../domain/people/authority.ts';
 import type { IssuedToken, Token as StoredToken } from '../../domain/people/state.ts';
 import type { CreatedToken, CreateTokenParsed, Token, TokenList } from '../../schema/people.ts';

@@ -1,10 +1,10 @@
-// What is in use now, in the workspace and by each user.
+// The current usage of the workspace and of each user.
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
 import type { Context } from '../context.ts';
 
 export interface Usage {
   total: WorkspaceLimits;
-  /** Users who use something, removed ones among them. */
+  /** Users with any usage, including removed ones. */
   users: string[];
   of(user: string): WorkspaceLimits;
 }

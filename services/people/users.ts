@@ -1,4 +1,4 @@
-// The users of a workspace: every member sees them, admins change them.
+// The users of a workspace: every member may list them, admins change them.
 import type { User as StoredUser } from '../../domain/people/state.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
 import type { PutUser, SomeLimits, User, UserList } from '../../schema/people.ts';
@@ -37,7 +37,7 @@ export async function removeUser(context: Context, { name }: { name: string }): 
   return toWireUser(orRefused(removed), await readUsage(context));
 }
 
-/** Without the keys that were left out: an undefined limit would replace an existing one. */
+/** Leaves out absent keys, because an undefined limit would replace an existing one. */
 export const definedLimits = (limits: SomeLimits): Partial<WorkspaceLimits> => ({
   ...(limits.running === undefined ? {} : { running: limits.running }),
   ...(limits.instances === undefined ? {} : { instances: limits.instances }),

@@ -1,4 +1,4 @@
-// The caller's user, and the scopes of their token now.
+// The caller's user, and the current scopes of their token.
 import type { Whoami } from '../../schema/people.ts';
 import type { Context } from '../context.ts';
 import { timeOrNull } from '../to-wire.ts';

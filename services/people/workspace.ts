@@ -1,4 +1,4 @@
-// The caller's workspace: its limits, and who uses how much of them.
+// The caller's workspace: its limits, and their usage by user.
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { PutLimits, WorkspaceInfo } from '../../schema/people.ts';
@@ -21,7 +21,7 @@ export async function getWorkspace(context: Context): Promise<WorkspaceInfo> {
     isAdmin ? workspaces.events(actor.workspace, shownEvents) : [],
   ]);
   if (workspace === null) throw new RopewalkError({ code: 'NOT_FOUND', message: 'There is no such workspace.' });
-  // A user who was removed may still have something running.
+  // A removed user may still have running jobs or clusters.
   const names = new Set([...users.map(({ name }) => name), ...usage.users]);
   return {
     slug: workspace.slug,

@@ -1,4 +1,4 @@
-// The deployment's workspaces, for its operators. A new one gets its first admin, whose token is shown this once.
+// The deployment's workspaces, for its operators. A new workspace gets its first admin, whose token is shown only once.
 import type { CreatedWorkspace, CreateWorkspace, WorkspaceList } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';

@@ -1,20 +1,20 @@
-// What schedules ask of Temporal.
+// The Temporal calls of schedules.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { JobSchedule } from '../../store/schedule-port.ts';
 
 export interface SchedulesPort {
-  /** Creates or changes Temporal's Schedule, so that it is as the row says. Throws UNAVAILABLE. */
+  /** Creates or changes Temporal's Schedule to match the row. Throws UNAVAILABLE. */
   put(schedule: JobSchedule): Promise<void>;
-  /** Nothing to delete is no error. Throws UNAVAILABLE. */
+  /** A missing Schedule is no error. Throws UNAVAILABLE. */
   delete(id: string): Promise<void>;
-  /** Empty while Temporal does not answer. */
+  /** Empty while Temporal is unavailable. */
   nextRuns(id: string): Promise<Date[]>;
 }
 
 const unavailable = () =>
   Promise.reject(new RopewalkError({ code: 'UNAVAILABLE', message: 'Temporal is not configured.' }));
 
-/** Of a process without Temporal. */
+/** For a process without Temporal. */
 export const noSchedules: SchedulesPort = {
   put: unavailable,
   delete: unavailable,

@@ -1,5 +1,5 @@
-// Submits the jobs of due runs, in every replica of the API: as the user whose schedule it is, with the rights and the quota that the
-// user has then. A run that is submitted twice makes one job: its idempotency key is its own.
+// Submits the jobs of due runs, in every replica of the API: as the schedule's user, with that user's current rights and quota. A run that is
+// submitted twice creates one job, because it has its own idempotency key.
 import { RopewalkError } from '../../domain/errors.ts';
 import { scopesOfRole } from '../../domain/people/authority.ts';
 import { decideRun } from '../../domain/schedule/rules.ts';
@@ -33,7 +33,7 @@ async function runOne(deps: Deps, run: ScheduleRun): Promise<void> {
   try {
     await store.schedules.settleRun(run.run, await submit(deps, schedule, run));
   } catch (error) {
-    // The claim ends by itself, and the run is tried again.
+    // The claim expires, and the run is retried.
     if (isUnavailable(error) || !(error instanceof RopewalkError)) {
       logger.warn({ err: error, schedule: schedule.id }, 'a run of a schedule could not be submitted now');
       return;
@@ -66,13 +66,13 @@ async function submit(
   return { state: 'started', job: number, text: null };
 }
 
-/** The schedule's creator, as the workspace has that user now; null for one who was removed or may not start jobs. */
+/** The schedule's creator as a current user; null for one who was removed or may not start jobs. */
 async function actorOf({ store, monotonicMs }: Deps, schedule: JobSchedule): Promise<Actor | null> {
   const { workspace, userId, id } = schedule;
   const user = (await store.people.listUsers(workspace)).find((each) => each.id === userId);
   const scopes = user === undefined ? [] : scopesOfRole(user.role, workspace).filter((scope) => scope !== 'operator');
   if (user === undefined || !scopes.includes('write')) return null;
-  // It has no token that could be revoked meanwhile: the user was looked up just now.
+  // There is no token to revoke meanwhile: the user was just looked up.
   const checkedAtMs = monotonicMs() + submitMs;
   return { workspace, user: user.name, userId, tokenId: id, role: user.role, scopes, expiresAtMs: null, checkedAtMs };
 }

@@ -1,5 +1,5 @@
-// Schedules of jobs: create, list, show, pause, resume, trigger, delete. A schedule runs as its creator, who alone changes it,
-// beside admins, who may pause and delete it.
+// Schedules of jobs: create, list, show, pause, resume, trigger, delete. A schedule runs as its creator, who alone may change it; admins may pause
+// and delete it.
 import { RopewalkError } from '../../domain/errors.ts';
 import { describeCommand } from '../../domain/job/command.ts';
 import { checkCron, checkTimezone } from '../../domain/schedule/rules.ts';
@@ -22,7 +22,7 @@ export async function createSchedule(context: Context, body: CreateScheduleParse
   const { workspace, user, userId } = actor;
   const cron = checkCron(body.cron);
   const timezone = checkTimezone(body.timezone);
-  // What a run would be refused for is refused now.
+  // A request that its runs would be refused for is refused now.
   await readJobRequest(deps, await withNamedSoftware(context, body.job), await readDefaults(context));
   const id = randomId('sch');
   const bytes = Buffer.from(JSON.stringify(body.job));
@@ -58,14 +58,14 @@ export async function getSchedule({ deps, actor }: Context, name: string): Promi
   };
 }
 
-/** Resuming a stopped one is for its creator. @throws RopewalkError NOT_FOUND, FORBIDDEN */
+/** Only its creator may resume a stopped one. @throws RopewalkError NOT_FOUND, FORBIDDEN */
 export async function pauseSchedule(context: Context, name: string, isPaused: boolean): Promise<Schedule> {
   const found = await mayChange(context, name, isPaused);
   const change = isPaused ? { isPaused } : { isPaused, stopped: null };
   return carriedOut(context, orNotFound(await context.deps.store.schedules.change(found.id, change), name));
 }
 
-/** Also a paused one. Needs no Temporal: the run is noted as one that its Schedule has begun. */
+/** Works on a paused schedule too, and without Temporal: the run is stored like one that Temporal's Schedule began. */
 export async function triggerSchedule(context: Context, name: string): Promise<Schedule> {
   const { deps } = context;
   const found = await mayChange(context, name, false);
@@ -73,7 +73,7 @@ export async function triggerSchedule(context: Context, name: string): Promise<S
   return wireOf(found);
 }
 
-/** Jobs that it has started go on. @throws RopewalkError NOT_FOUND, FORBIDDEN */
+/** Its started jobs continue. @throws RopewalkError NOT_FOUND, FORBIDDEN */
 export async function deleteSchedule(context: Context, name: string): Promise<Schedule> {
   const { deps, actor } = context;
   const found = await mayChange(context, name, true);

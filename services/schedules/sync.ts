@@ -1,12 +1,12 @@
-// Makes Temporal's Schedules what the rows say. A change is written first, and carried out at once if Temporal is available;
-// otherwise any replica of the API does it later.
+// Synchronizes Temporal's Schedules with the rows. A change is written first, and carried out at once if Temporal is available; otherwise any replica
+// of the API does it later.
 import type { JobSchedule } from '../../store/schedule-port.ts';
 import type { Deps } from '../context.ts';
 import { isUnavailable } from '../unavailable.ts';
 
 type Syncing = Pick<Deps, 'store' | 'schedules' | 'logger'>;
 
-/** False while Temporal is unavailable. */
+/** Returns false while Temporal is unavailable. */
 export async function syncSchedule({ store, schedules, logger }: Syncing, row: JobSchedule): Promise<boolean> {
   try {
     let wanted: JobSchedule | null = row;
@@ -24,7 +24,7 @@ export async function syncSchedule({ store, schedules, logger }: Syncing, row: J
   }
 }
 
-/** Another replica may have carried out a newer change before this one: the change that Temporal gets last has to be the newest. */
+/** Another replica may have carried out a newer change before this one; the last change that Temporal receives must be the newest. */
 function newerThan(done: JobSchedule, stored: JobSchedule | null): JobSchedule | null {
   if (stored === null) return done.isDeleted ? null : { ...done, isDeleted: true };
   return stored.version === done.version ? null : stored;

@@ -1,4 +1,4 @@
-// Temporal Schedules of users' jobs.
+// Temporal Schedules for users' jobs.
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -36,7 +36,7 @@ export function createTemporalSchedules(client: Client): SchedulesPort {
         await within(() => client.schedule.create(optionsOf(schedule)));
       } catch (error) {
         if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-        // Nothing else of a schedule changes. Temporal drops an update that meets another change, but no pause.
+        // No other field of a schedule changes. Temporal drops an update that conflicts with another change, but never a pause.
         await within(() => (isHeld(schedule) ? handle(id).pause(note) : handle(id).unpause(note)));
       }
     },
@@ -64,7 +64,7 @@ function optionsOf(schedule: JobSchedule) {
   return {
     scheduleId: userScheduleId(id),
     spec: { cronExpressions: [cron], timezone },
-    // Runs end at once: whether the job before is still open is judged when the next one is submitted.
+    // Each run ends at once; whether the previous job is still open is checked when the next one is submitted.
     policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: catchUpMs },
     state: { paused: isHeld(schedule) },
     action: {

@@ -1,4 +1,4 @@
-// The archive of a build: announced, sent, then recorded. Other instances see it once all of it is in the object store.
+// The archive of a build: announced, uploaded, then recorded. Other instances see it once it is complete in the object store.
 import type { Readable } from 'node:stream';
 
 import { mayStore } from '../../domain/environment/shared-build.ts';
@@ -10,7 +10,7 @@ import type { InstanceContext } from '../context.ts';
 import { receiveContent, sendContent, type SentFile } from '../files/transfers.ts';
 import { findBuild } from './find.ts';
 
-/** Repeating it changes nothing: the agent says the same before its upload and after it. */
+/** Idempotent: the agent sends the same before its upload and after it. */
 export async function announceArchive(
   context: InstanceContext,
   { build, archive }: { build: string; archive: BuildArchive },
@@ -34,7 +34,7 @@ export async function announceArchive(
     { claim, builder, archive: item, isPinned },
   );
   if (counts?.sha256 === sha256) return { state: 'stored' };
-  // Another one was recorded meanwhile; nothing names this object.
+  // Another one was recorded meanwhile, so nothing refers to this object.
   await deps.objects.delete(key);
   return { state: 'unwanted' };
 }
@@ -42,11 +42,11 @@ export async function announceArchive(
 const inApi = { url: null, headers: {} };
 const knownMaxAgeMs = 60_000;
 
-/** @throws RopewalkError NOT_FOUND where the instance has announced no such archive, and as receiveContent. */
+/** @throws RopewalkError NOT_FOUND when the instance has announced no such archive, and as receiveContent. */
 export async function receiveArchive(context: InstanceContext, build: string, sent: SentFile): Promise<void> {
   const { deps, actor } = context;
   const found = await findBuild(context, build);
-  // The archive that counts is never written anew.
+  // The stored archive is never overwritten.
   if (found === null || found.build.state === 'stored') throw noArchive();
   const maxBytes = Math.min(deps.archives.maxBytes, maxApiFileBytes);
   await receiveContent(deps, environmentArchiveKey(actor.workspace, build, sent.sha256), sent, maxBytes);

@@ -1,4 +1,4 @@
-// An instance asks what to do for an environment that it does not have: fetch it, build it, or wait for the instance that builds it.
+// Decides for an instance without an environment: download it, build it, or wait for the instance that builds it.
 import { buildLeaseMs } from '../../domain/environment/limits.ts';
 import { maxApiFileBytes, maxFileBytes } from '../../domain/file-limits.ts';
 import { environmentArchiveKey } from '../../platform/archive-keys.ts';
@@ -26,7 +26,7 @@ export async function claimBuild(context: InstanceContext, ask: BuildAsk): Promi
   let claimed = await claim(ask.damaged);
   if ('ok' in claimed && claimed.ok.answer.do === 'download') {
     const { sha256, bytes } = claimed.ok.answer.archive;
-    // Deleted or cut by something else than us: no instance could repair that.
+    // Something else deleted or truncated it; no instance could repair that.
     if ((await deps.files.size(environmentArchiveKey(workspace, key.id, sha256))) !== bytes)
       claimed = await claim(sha256);
   }
@@ -58,7 +58,7 @@ export async function claimBuild(context: InstanceContext, ask: BuildAsk): Promi
   }
 }
 
-/** The instances of one host have its directory in common. A bucket means that there may be several hosts. */
+/** The instances of one host share its directory. A bucket may serve several hosts. */
 function isShared({ deps, actor }: InstanceContext): boolean {
   const provider = deps.providers.find(({ manifest }) => manifest.isInstanceId(actor.instance));
   return provider?.manifest.kind === 'cloud' || deps.files.kind === 'signed';

@@ -1,4 +1,4 @@
-// The builds of a named environment, as people see them.
+// Lists the builds of a named environment for users.
 import type { EnvironmentBuild } from '../../schema/environments.ts';
 import type { Software } from '../../schema/software.ts';
 import type { StoredBuild } from '../../store/shared-build-port.ts';

@@ -1,4 +1,4 @@
-// What a builder says while it builds, and when it will store no archive.
+// Reports of a builder: its progress, or that it will store no archive.
 import type { BuildStage } from '../../domain/environment/build-stages.ts';
 import type { InstanceContext } from '../context.ts';
 import { findBuild } from './find.ts';
@@ -7,7 +7,7 @@ interface Progress {
   build: string;
   claim: number;
   state: 'building' | 'failed' | 'too-large';
-  /** What a builder that is at work does now. */
+  /** The current stage of a working builder. */
   stage?: BuildStage | undefined;
 }
 

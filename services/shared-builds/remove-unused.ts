@@ -1,4 +1,4 @@
-// Deletes archives that no instance has fetched for long. Any replica does it; each archive is taken by one of them.
+// Deletes archives that no instance has downloaded for long. Every replica does so; each archive is claimed by one of them.
 import { environmentArchivePrefix } from '../../platform/archive-keys.ts';
 import type { Deps } from '../context.ts';
 
@@ -12,7 +12,7 @@ export async function removeUnusedArchives(
     for (;;) {
       const unused = await store.sharedBuilds.removeUnused({ beforeMs: now() - archives.keptMs, limit: atOnce });
       for (const { workspace, id } of unused) {
-        // Also what builders have sent and could not record.
+        // Includes archives that builders uploaded but could not record.
         const prefix = environmentArchivePrefix(workspace, id);
         for (const key of await objects.list(prefix, { limit: maxObjects })) await objects.delete(key);
       }

@@ -1,5 +1,4 @@
-// The software that a caller asks for, checked before anything is written. A requirement may hold a password: errors name the
-// field, never the value.
+// Checks the requested software before anything is written. A requirement may contain a password, so errors name the field, never the value.
 import { RopewalkError } from '../../domain/errors.ts';
 import { hasGitCredentials } from '../../domain/software/url-text.ts';
 import type { EnvironmentSpec, Software } from '../../schema/software.ts';
@@ -16,7 +15,7 @@ export function checkSoftware(software: Software | undefined): void {
   }
 }
 
-/** Complete, as an agent reads it. */
+/** The complete definition for agents. */
 export const environmentOf = (software: Software | undefined): EnvironmentSpec => ({
   requirements: software?.requirements ?? [],
   pinned: software?.pinned ?? false,
@@ -27,7 +26,7 @@ export const environmentOf = (software: Software | undefined): EnvironmentSpec =
   leftOut: software?.leftOut ?? [],
 });
 
-/** Requirements reach uv as lines of a file: each must stay one line, and none may be an option or a path of the instance. */
+/** Requirements are passed to uv as lines of a file: each must be one line, and none may be an option or a path of the instance. */
 function checkRequirement(requirement: string, index: number): void {
   const field = `software.requirements.${index}`;
   const hint = 'Write the name of a package, with a version if it matters, as in "pandas==2.3.1".';

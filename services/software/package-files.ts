@@ -1,5 +1,5 @@
-// Package files: wheels of a user's own packages and zip files of modules, by their SHA-256. They are sealed, because they hold
-// a user's code, and expire: a file that is needed again later is uploaded again.
+// Package files: wheels of a user's own packages and zip files of modules, by their SHA-256. They are sealed, because they contain a user's code, and
+// expire; a file that is needed after that is uploaded again.
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -12,7 +12,7 @@ import { readBundle } from '../agents/bundle.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps, InstanceContext } from '../context.ts';
 
-/** Repeating it changes nothing but the time at which the file expires. */
+/** Idempotent; a repeat only extends the expiry. */
 export async function storePackageFile(
   { deps, actor }: Context,
   { sha256, bytes }: { sha256: string; bytes: Uint8Array },
@@ -29,7 +29,7 @@ export async function storePackageFile(
   await deps.vault.seal(packageFileKey(actor.workspace, sha256), bytes, { ttlMs: keptMs });
 }
 
-/** Those that have to be uploaded before a cluster or a job may name them. */
+/** Returns the files to upload before a cluster or a job may name them. */
 export async function listMissingPackageFiles(
   { deps, actor }: Context,
   { sha256s }: { sha256s: string[] },
@@ -58,13 +58,13 @@ export async function requirePackageFiles({ deps, actor }: Context, software: So
   });
 }
 
-/** For a user's own machine, which builds the environment of a cluster to be its client. */
+/** For a user's own machine, which builds the environment of a cluster as its client. */
 export async function readPackageFile({ deps, actor }: Context, { sha256 }: { sha256: string }): Promise<Uint8Array> {
   requireScope(actor, 'write');
   return orNotFound(await deps.vault.open(packageFileKey(actor.workspace, sha256)));
 }
 
-/** An instance reads the files that its own job or cluster names, and no others. */
+/** An instance reads only the files that its own job or cluster names. */
 export async function readPackageFileOfInstance(
   context: InstanceContext,
   { sha256 }: { sha256: string },
@@ -76,7 +76,7 @@ export async function readPackageFileOfInstance(
   return orNotFound(isNamed ? await deps.vault.open(packageFileKey(actor.workspace, sha256)) : null);
 }
 
-/** A cluster that names a file may start instances for as long as its sealed settings are kept. */
+/** A cluster that names a file may start instances until its sealed settings expire. */
 const neededMs = sealedForDays * 86_400_000;
 const keptMs = 2 * neededMs;
 

@@ -1,9 +1,9 @@
-// With what a webhook's receiver answers a request for approval.
+// The link and id with which a webhook's receiver answers a request for approval.
 import { approvalAnswerId } from '../../platform/webhooks/sign.ts';
 import type { Notification, Webhook } from '../../store/notification-port.ts';
 import type { CompletePorts } from '../ports.ts';
 
-/** What the message of a request has besides, for a webhook that may answer: in no list of notifications. */
+/** Additional fields in the message of a request, for a webhook that may answer it; not in lists of notifications. */
 export function answerOf(
   { publicUrl }: Pick<CompletePorts, 'publicUrl'>,
   { id: webhook, workspace, approverToken }: Webhook,

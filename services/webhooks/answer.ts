@@ -1,5 +1,5 @@
-// A webhook's receiver answers a request for approval. The caller has no token: the webhook's secret signs the answer, and the
-// answer's id belongs to one request and one webhook. The decision is judged as one of the token that made the webhook.
+// A webhook's receiver answers a request for approval. The caller has no token: the webhook's secret signs the answer, and the answer's id belongs to
+// one request and one webhook. The decision has the rights of the token that created the webhook.
 import { timingSafeEqual } from 'node:crypto';
 
 import type { Approval } from '../../domain/admission/approval.ts';
@@ -15,14 +15,14 @@ import type { Deps } from '../context.ts';
 interface Answer {
   webhook: string;
   headers: SignatureHeaders;
-  /** As it came, to the byte. */
+  /** The body as received, byte for byte. */
   raw: string;
   body: ApprovalAnswer;
 }
 
 /**
- * @throws RopewalkError UNAUTHENTICATED without a valid signature, NOT_FOUND for another number, CONFLICT once it is decided or its
- * time has ended, FORBIDDEN when the webhook's token may not decide it.
+ * @throws RopewalkError UNAUTHENTICATED without a valid signature, NOT_FOUND for another number, CONFLICT once it is decided or has expired,
+ * FORBIDDEN when the webhook's token may not decide it.
  */
 export async function answerApproval(deps: Deps, { webhook: id, headers, raw, body }: Answer): Promise<Approval> {
   const webhook = await deps.store.notifications.findAnyWebhook(id);
@@ -44,7 +44,7 @@ export async function answerApproval(deps: Deps, { webhook: id, headers, raw, bo
   return carryOutDecision(deps, workspace, item);
 }
 
-/** Null for a webhook that may answer nothing. */
+/** Null for a webhook that may not answer. */
 async function secretOf({ vault }: Pick<Deps, 'vault'>, webhook: Webhook): Promise<string | null> {
   if (webhook.approverToken === null || webhook.disabledAtMs !== null) return null;
   const sealed = await vault.open(webhookKey(webhook.workspace, webhook.id));

@@ -1,5 +1,5 @@
-// What happened in a workspace, and what its webhooks got of it. Whatever part of the control plane has something to say adds a
-// notification here; jobs and clusters add theirs in the transaction that writes their state (store/notification-rows.ts).
+// The notifications of a workspace, and their deliveries to its webhooks. Other parts of the control plane add notifications here; jobs and clusters
+// add theirs in the transaction that writes their state (store/notification-rows.ts).
 import type { NewNotification } from '../../domain/notifications/types.ts';
 import type { DeliveryPage, NotificationPage } from '../../schema/webhooks.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -7,7 +7,7 @@ import type { Context, Deps } from '../context.ts';
 import { parseCursor } from '../list-query.ts';
 import { time, timeOrNull } from '../to-wire.ts';
 
-/** Kept in the workspace's list, and delivered to the webhooks that want it. With `once` set, a repetition changes nothing. */
+/** Stores the notification in the workspace's list, and delivers it to subscribed webhooks. With `once` set, a repetition changes nothing. */
 export const notify = ({ store, now }: Pick<Deps, 'store' | 'now'>, notification: NewNotification): Promise<boolean> =>
   store.notifications.add(notification, now());
 

@@ -1,6 +1,5 @@
-// Sends what is due to webhooks, in every replica of the API. A delivery is claimed first; a replica that ends in between leaves a
-// claim that ends by itself, and the receiver may get the message twice, with the same id. Of two attempts, the outcome of the later
-// claim counts.
+// Sends due deliveries to webhooks, in every replica of the API. A delivery is claimed first; when a replica ends in between, its claim expires, and
+// the receiver may get the message twice, with the same id. Of two attempts, the outcome of the later claim counts.
 import { bodyOf, outcomeOf, type WebhookFormat } from '../../domain/notifications/delivery.ts';
 import { mailHourOf, mailOf, mailOutcomeOf, mailsPerHour, nextMailHourMs } from '../../domain/notifications/mail.ts';
 import { notificationsKeptMs } from '../../domain/notifications/types.ts';
@@ -13,9 +12,9 @@ import { time } from '../to-wire.ts';
 import { answerOf } from './answer-link.ts';
 
 export interface WebhookRounds {
-  /** Begins what is due. Never rejects. */
+  /** Begins due deliveries. Never rejects. */
   round(): Promise<void>;
-  /** Resolves when the deliveries that are under way have ended. */
+  /** Resolves when the deliveries under way have ended. */
   settled(): Promise<void>;
 }
 
@@ -77,7 +76,7 @@ async function deliver(deps: Sending, delivery: DueDelivery): Promise<void> {
       format === 'email'
         ? await sendMail(deps, delivery, address)
         : await post(deps, { notification: delivery.notification, webhook, format }, address);
-    // An attempt that the end of this process has cut counts for nothing: the claim ends by itself.
+    // An attempt that the end of this process cut off does not count: the claim expires.
     if (stopping.aborted && sent.status === null) return;
   }
   const { isFinal, ...answer } = sent;
@@ -128,7 +127,7 @@ async function sendMail(
   { webhook, notification }: Pick<DueDelivery, 'webhook' | 'notification'>,
   { url }: Address,
 ): Promise<Sent> {
-  // An operator has taken it away since the address was subscribed.
+  // The operator has removed the mail server since the address was subscribed.
   if (mailer === null) return { status: null, error: 'there is no mail server', isFinal: false };
   const { id, workspace, user } = webhook;
   const mail = mailOf(notification, { at: time(notification.atMs), workspace, webhook: id, user });
@@ -136,7 +135,7 @@ async function sendMail(
   return mailer.send({ to, ...mail, messageId: `msg_${notification.id}.${id}` });
 }
 
-/** Of one process. */
+/** Limit of one process. */
 const atOnce = 32;
 /** Longer than an attempt takes. */
 const claimMs = 60_000;

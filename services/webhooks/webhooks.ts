@@ -1,4 +1,4 @@
-// Webhooks of a workspace. Only admins create them, because a webhook sends what happens to the jobs and clusters of all users.
+// Webhooks of a workspace. Only admins create them, because a webhook sends events of all users' jobs and clusters.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { WebhookFormat } from '../../domain/notifications/delivery.ts';
 import { mailAddress } from '../../domain/notifications/mail.ts';
@@ -61,7 +61,7 @@ export async function testWebhook({ deps, actor }: Context, id: string): Promise
   return { delivery: await deps.store.notifications.addTest(webhook, deps.now()) };
 }
 
-/** One that has ended is never heard of again. */
+/** An ended object causes no further notifications. */
 async function requireOpen({ deps, actor }: Context, object: string): Promise<void> {
   const [kind, number] = object.split('/');
   const { views } = deps;
@@ -88,7 +88,7 @@ const wireOf = ({
   disabledAt: timeOrNull(disabledAtMs),
 });
 
-/** What people see of the address, and the form that it gets. @throws RopewalkError VALIDATION */
+/** The visible part of the address, and the format of its messages. @throws RopewalkError VALIDATION */
 function receiverOf(
   { url, format }: Pick<CreateWebhookParsed, 'url' | 'format'>,
   { allowPrivateWebhooks, mailer }: Pick<Context['deps'], 'allowPrivateWebhooks' | 'mailer'>,
