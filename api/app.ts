@@ -1,4 +1,4 @@
-// The API as one function from request to response. What it needs comes in; it starts nothing and listens nowhere.
+// The API as one function from request to response. Its dependencies are parameters; it starts nothing and does not listen.
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { secureHeaders } from 'hono/secure-headers';
 
@@ -44,7 +44,7 @@ export function createApp(deps: Deps): App {
       if (!result.success) throw validationProblem(result.error);
     },
   });
-  // Before the headers of everything else, and therefore over them.
+  // Before the general headers, so these override them.
   for (const path of ['/login', '/login/oidc/callback']) {
     const contentSecurityPolicy = { ...ownStyle, formAction: ["'self'"] };
     // With `no-referrer`, browsers send the form with the origin `null`.
@@ -91,7 +91,7 @@ export function createApp(deps: Deps): App {
   return app;
 }
 
-/** Each with all that is below it. */
+/** Each includes all paths below it. */
 const peoplesPaths = [
   ...[
     'jobs',
@@ -138,7 +138,7 @@ const instancePaths = [
   'certificate',
 ].map((name) => `/v1/agent/${name}`);
 
-/** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
+/** No script, no frame, nothing from other origins: the reference page needs only its own style. */
 const ownStyle = {
   styleSrc: ["'unsafe-inline'"],
   defaultSrc: ["'none'"],

@@ -1,5 +1,5 @@
-// How long a connection may take to say what it wants, and how many there may be, in all and from one address. When room is
-// needed, the oldest connection that has not sent a whole request yet gives way: silent connections keep no client out.
+// Limits how long a connection may take to send a request, and the number of connections, in total and from one address. When room is needed, the
+// oldest connection without a complete request is closed, so silent connections block no client.
 import type { IncomingMessage, ServerOptions } from 'node:http';
 import { Server, type Socket } from 'node:net';
 
@@ -7,15 +7,15 @@ import { parseIpv6 } from '../domain/ipv6.ts';
 
 export interface ConnectionLimits {
   maxConnections: number;
-  /** Of them from one address: of IPv6 from one /64. Null: behind a proxy every connection has the proxy's address. */
+  /** Maximum from one address; for IPv6 from one /64. Null: behind a proxy every connection has the proxy's address. */
   maxOfAddress: number | null;
-  /** From the first byte of a request to the last of its headers. */
+  /** From the first byte of a request to the end of its headers. */
   headersMs: number;
-  /** From the first byte of a request to the last of its body. */
+  /** From the first byte of a request to the end of its body. */
   requestMs: number;
 }
 
-/** For `createServer`. Node answers 408 to slow clients, and 431 to headers that are too large. */
+/** Options for `createServer`. Node answers 408 to slow clients, and 431 to headers that are too large. */
 export const serverOptions = ({ headersMs, requestMs }: Pick<ConnectionLimits, 'headersMs' | 'requestMs'>) =>
   ({
     headersTimeout: headersMs,
@@ -24,7 +24,7 @@ export const serverOptions = ({ headersMs, requestMs }: Pick<ConnectionLimits, '
     maxHeaderSize: maxHeaderBytes,
   }) satisfies ServerOptions;
 
-/** For servers that upgrade connections. A new connection beyond a limit is closed only when no older one gives way. */
+/** For servers that upgrade connections. A new connection beyond a limit is closed only when no older one can be closed. */
 export function limitConnections(
   server: object,
   { maxConnections, maxOfAddress }: Pick<ConnectionLimits, 'maxConnections' | 'maxOfAddress'>,
@@ -86,12 +86,12 @@ export function limitConnections(
   server.on('upgrade', ({ socket }: IncomingMessage) => settle(socket));
 }
 
-/** Of a process, or of one address. */
+/** Connections of a process, or of one address. */
 interface Places {
   open: number;
-  /** Without the headers of a request yet; the oldest first, as in `sending`. */
+  /** Without a request's headers yet; the oldest first, as in `sending`. */
   silent: Set<Socket>;
-  /** With the first request, whose body may be on its way. */
+  /** With their first request, whose body may still be arriving. */
   sending: Map<Socket, IncomingMessage>;
 }
 

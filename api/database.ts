@@ -1,4 +1,4 @@
-// The API's database: it must exist and have the tables of this version, which `ropewalk init` and `ropewalk dev` make.
+// Opens the API's database, which must exist with the tables of this version; `ropewalk init` and `ropewalk dev` create them.
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
 
-/** Ends the process when the database cannot be used: whatever supervises it starts it again. */
+/** Ends the process when the database cannot be used; its supervisor restarts it. */
 export async function openDatabase(
   { databaseUrl, home }: Pick<Settings, 'databaseUrl' | 'home'>,
   parts: DeploymentParts,

@@ -1,4 +1,4 @@
-// An orderly end: no new connections, open requests are finished, and connections that are still open after a while are closed.
+// An orderly end: no new connections, open requests are completed, and connections still open after a timeout are closed.
 import type { ServerType } from '@hono/node-server';
 
 export function createDrain(options: {
@@ -11,7 +11,7 @@ export function createDrain(options: {
   return async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     options.onDraining();
-    // A kept-alive connection becomes idle when its last answer is out, which can be any time from now.
+    // A kept-alive connection becomes idle after its last response, at any time from now.
     const closeIdle = () => 'closeIdleConnections' in server && server.closeIdleConnections();
     const idle = setInterval(closeIdle, 100);
     const cut = setTimeout(() => {

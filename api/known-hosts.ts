@@ -1,4 +1,4 @@
-// The API answers under its own names alone: platform/host-check.ts says why.
+// The API answers only under its own host names, for the reason in platform/host-check.ts.
 import { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { HttpBindings, Http2Bindings } from '@hono/node-server';
@@ -8,7 +8,7 @@ import type { HostCheck } from '../platform/host-check.ts';
 
 type Fetch = (request: Request, env: HttpBindings | Http2Bindings) => Response | Promise<Response>;
 
-/** Before everything else that answers. */
+/** Before all other handlers. */
 export function withKnownHosts(isKnown: HostCheck, fetch: Fetch): Fetch {
   return (request, env) => {
     const { incoming, outgoing } = env;
@@ -20,6 +20,6 @@ export function withKnownHosts(isKnown: HostCheck, fetch: Fetch): Fetch {
   };
 }
 
-// Without the header of our own errors: an agent takes it for the answer of a proxy, and ends nothing because of it.
+// Without the header of our own errors: an agent then treats it as a proxy's error, and ends nothing because of it.
 const message = 'The API does not answer under the name in the Host header.';
 const hint = 'Use the host of ROPEWALK_PUBLIC_URL, or add the name to ROPEWALK_ALLOWED_HOSTS.';

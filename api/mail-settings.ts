@@ -1,4 +1,4 @@
-// The operator's mail server, of the API's environment. Its URL holds a password: it comes from a variable, or from a file.
+// The operator's mail server, from the API's environment. Its URL contains a password, so it comes from a variable or from a file.
 import { z } from 'zod';
 
 import { mailAddress } from '../domain/notifications/mail.ts';
@@ -38,7 +38,7 @@ export function readMail(values: Values): MailEnvironment | null {
   return { url: secretSetting(url, file), from };
 }
 
-/** What follows from no single variable. */
+/** Checks across several variables. */
 export function mailProblems(env: Environment): EnvironmentProblem[] {
   const has = (name: string): boolean => (env[name] ?? '') !== '';
   if (!Object.keys(mailVariables).some(has)) return [];
@@ -46,7 +46,7 @@ export function mailProblems(env: Environment): EnvironmentProblem[] {
   return [...secretProblems(env, 'ROPEWALK_SMTP_URL'), ...(has('ROPEWALK_MAIL_FROM') ? [] : [noSender])];
 }
 
-/** Throws when the file cannot be read or holds no URL of a mail server; its content is not repeated. */
+/** Throws when the file cannot be read or contains no URL of a mail server; the error does not quote its content. */
 export async function openMailer({ url: setting, from }: MailEnvironment, read: ReadText): Promise<Mailer> {
   const url = await readSecretSetting(setting, read);
   if (!isSmtpUrl(url)) throw new Error('ROPEWALK_SMTP_URL_FILE holds no smtp or smtps URL.');
@@ -55,6 +55,6 @@ export async function openMailer({ url: setting, from }: MailEnvironment, read: 
 
 function isSmtpUrl(text: string): boolean {
   const url = URL.parse(text);
-  // What follows the host would be settings of the library.
+  // Anything after the host would be options of the library.
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && url.search === '' && url.hash === '';
 }

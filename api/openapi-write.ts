@@ -1,4 +1,4 @@
-// Writes docs/openapi.json; a test checks that it is what the routes say. Run by `npm run openapi`.
+// Writes docs/openapi.json; a test checks that it matches the routes. Run by `npm run openapi`.
 import { writeFile } from 'node:fs/promises';
 
 import { apiDocument } from './openapi.ts';

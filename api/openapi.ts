@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the same route objects that the app serves. It needs no dependency and no request.
+// Builds the OpenAPI document from the route objects that the app serves. It needs no dependency and no request.
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
@@ -28,7 +28,7 @@ import { signInRoutes } from './routes/sign-in.ts';
 
 let built: ApiDocument | null = null;
 
-/** Made once in a process, when it is first asked for: it takes half of the time in which an API is ready. */
+/** Built once per process, on first use, because it would double the API's start-up time. */
 export const apiDocument = (): ApiDocument => (built ??= buildDocument());
 
 function buildDocument(): ApiDocument {
@@ -94,7 +94,7 @@ function buildDocument(): ApiDocument {
   });
 }
 
-/** A request without a body is taken as `{}`, so that a body is only required where `{}` is not enough. */
+/** A request without a body is treated as `{}`, so a body is required only where `{}` does not suffice. */
 function withBodyAsTaken(route: RouteConfig): RouteConfig {
   const content = route.request?.body?.content['application/json'];
   const schema = content !== undefined && 'schema' in content ? content.schema : undefined;

@@ -1,4 +1,4 @@
-// A secret of the environment: in the variable NAME, or in a file whose path NAME_FILE holds, so that it is in no process list.
+// A secret in the environment: in the variable NAME, or in a file whose path is in NAME_FILE, which keeps it out of process lists.
 import type { Environment, EnvironmentProblem } from '../platform/environment.ts';
 
 export type SecretSetting = { text: string } | { file: string };
@@ -7,7 +7,7 @@ export type ReadText = (file: string) => Promise<string>;
 export const secretSetting = (text: string | undefined, file: string | undefined): SecretSetting =>
   file === undefined ? { text: text ?? '' } : { file };
 
-/** Without the line end of a file. */
+/** Without the line break at a file's end. */
 export const readSecretSetting = async (setting: SecretSetting, read: ReadText): Promise<string> =>
   'file' in setting ? (await read(setting.file)).trim() : setting.text;
 

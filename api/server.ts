@@ -1,6 +1,5 @@
-// The API process: reads its environment, wires the ports, listens (on loopback by default), and drains when it
-// gets SIGTERM. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
-// without its database.
+// The API process: reads its environment, wires the ports, listens (on loopback by default), and drains on SIGTERM. It starts while Temporal is
+// unavailable, because it connects on first use. It does not start without its database.
 import { access, constants, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -116,12 +115,12 @@ const deps = createDeps({
   maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
   allowPrivateWebhooks: settings.allowPrivateWebhooks,
   ingressPolicy: settings.ingressPolicy,
-  // A secret is read once, at the start.
+  // A keys secret is read once, at the start.
   ...(settings.keysSecret === null ? { readKeys: () => access(keyFile, constants.R_OK) } : {}),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),
 });
-// A database that was replaced must not give out numbers again.
+// A replaced database must not assign numbers again.
 await continueNumbers(deps);
 const metrics =
   settings.metrics === null
@@ -132,7 +131,7 @@ const metrics =
         onError: (error) => logger.warn({ err: error }, 'the metrics could not be read'),
       });
 const { dashboards } = settings;
-// Agents connect while dashboards are off, too: then no browser is served, and the address is never used.
+// Agents connect while dashboards are off too; no browser is then served, and the URL is never used.
 const dashboardUrl = dashboards?.url ?? settings.publicUrl;
 const relay = createDashboardRelay({
   ...deps,

@@ -1,4 +1,4 @@
-// The API's environment, checked at once: every problem is reported, not only the first.
+// The API's environment, checked as a whole: all problems are reported, not only the first.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -44,45 +44,45 @@ export interface Settings {
   listen: string;
   port: number;
   publicUrl: string;
-  /** The second listener, which serves dashboards alone, and its address in browsers; null: dashboards are off. */
+  /** The separate listener for dashboards, and its URL in browsers; null turns dashboards off. */
   dashboards: { port: number; url: string } | null;
-  /** null: the object store is a directory in the home. */
+  /** Null: the object store is a directory in the home. */
   bucket: BucketLocation | null;
-  /** ARN of the secret that holds the keys; null: they are in the home. */
+  /** ARN of the secret with the keys; null: the keys are in the home. */
   keysSecret: string | null;
   hostId: string;
   logLevel: string;
-  /** Where `/metrics` is served; null: nowhere. */
+  /** Address of `/metrics`; null to not serve it. */
   metrics: { host: string; port: number } | null;
-  /** How long open requests may take when the process is asked to end. */
+  /** Time for open requests when the process must end. */
   drainMs: number;
-  /** What one user may ask. */
+  /** Rates of one user. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
-  /** Instances that one host runs at a time. */
+  /** Maximum number of instances that one host runs at a time. */
   maxLocalInstances: number;
   /** Environments that instances share, in the object store. */
   archives: { keptMs: number; maxBytes: number };
-  /** Host names under which the API answers, beside addresses, localhost and the host of `publicUrl`. */
+  /** Further host names under which the API answers, besides addresses, localhost and the host of `publicUrl`. */
   allowedHosts: string[];
-  /** Proxies before the API that write X-Forwarded-For. */
+  /** Number of proxies before the API that append to X-Forwarded-For. */
   trustedProxies: number;
-  /** Webhooks may go to loopback, private and link-local addresses. */
+  /** Allows webhooks to loopback, private and link-local addresses. */
   allowPrivateWebhooks: boolean;
   ingressPolicy: IngressPolicy;
-  /** The operator's mail server; null: no e-mail is sent. */
+  /** The operator's mail server; null to send no e-mail. */
   mail: MailEnvironment | null;
-  /** Sign-in at an identity provider; null: API tokens alone. */
+  /** Sign-in at an identity provider; null for only API tokens. */
   signIn: SignInEnvironment | null;
-  /** Where spans are sent; null: tracing is off. */
+  /** The endpoint for spans; null turns tracing off. */
   otlpEndpoint: string | null;
-  /** The agent that instances of a cloud download; null: none is published. */
+  /** The agent program for cloud instances to download; null to publish none. */
   agentBundle: string | null;
-  /** The web application that web/build.ts wrote; null: it is not served. */
+  /** The web application that web/build.ts wrote; null to not serve it. */
   webBundle: string | null;
 }
 
-/** `also`: what the caller has found wrong itself, for the same message. */
+/** `also`: problems that the caller has found, for the same message. */
 export function readSettings(env: Environment, also: EnvironmentProblem[] = []): Settings {
   const values = readEnvironment({
     program: 'API',
@@ -133,7 +133,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
   };
 }
 
-/** How much may come at once after a quiet time. */
+/** Seconds of the rate that may arrive at once after a quiet time. */
 const secondsOfBurst = defaultRequestBurst / defaultRequestsPerSecond;
 
 const atLeastOne = (most: number) =>
@@ -238,7 +238,7 @@ const examples = {
   ROPEWALK_WEB_BUNDLE: 'dist/web.json',
 };
 
-/** Links in answers, and what agents dial, would lead to the wrong machine. */
+/** Links in responses, and agents' connections, would lead to the wrong machine. */
 function publicUrlProblems(env: Environment): EnvironmentProblem[] {
   const { ROPEWALK_LISTEN: listen, ROPEWALK_PUBLIC_URL: publicUrl } = env;
   const isOpen = listen !== undefined && listen !== '' && !isLoopback(listen);

@@ -1,4 +1,4 @@
-// The environment of signing in at an identity provider.
+// The environment variables for sign-in at an identity provider.
 import { z } from 'zod';
 
 import type { NewPeople } from '../domain/people/sign-in.ts';
@@ -52,7 +52,7 @@ export const signInExamples = {
   ROPEWALK_OIDC_SESSION_HOURS: '168',
 };
 
-/** As the operator has set them; the secret is read from its file when the process starts. */
+/** The operator's settings; the secret is read from its file when the process starts. */
 export interface SignInEnvironment {
   issuer: string;
   clientId: string;
@@ -80,7 +80,7 @@ export function readSignIn(values: Values): SignInEnvironment | null {
   };
 }
 
-/** What follows from no single variable. */
+/** Checks across several variables. */
 export function signInProblems(env: Environment): EnvironmentProblem[] {
   const has = (name: string): boolean => (env[`ROPEWALK_OIDC_${name}`] ?? '') !== '';
   const named = Object.keys(signInVariables).find((name) => (env[name] ?? '') !== '');
@@ -115,7 +115,7 @@ export async function createSignIn(
   return { ...rest, provider };
 }
 
-/** Encrypted, or on this machine alone. */
+/** True for an encrypted link, or one on this machine alone. */
 function isPrivateLink(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));

@@ -1,4 +1,4 @@
-// What agents call. They only ever dial out; the launch token registers an instance, its own token does the rest.
+// The routes for agents, which only open outgoing connections. The launch token registers an instance; its own token authorizes everything else.
 import { createRoute, z } from '@hono/zod-openapi';
 
 import { ordersQuery, programParams } from '../../schema/agent.ts';
@@ -214,7 +214,7 @@ export function mountAgents(app: App): void {
     const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': 'public, max-age=31536000, immutable' };
     return c.body(Uint8Array.from(bytes), 200, headers);
   });
-  // The sealed bytes are the answer, so this one is no openapi() handler, whose type asks for the parsed object.
+  // The response is the sealed bytes, so this is no openapi() handler, whose type requires the parsed object.
   app.get(agentRoutes.bundle.getRoutingPath(), async (c) => {
     const bytes = await readBundle(contextOf(c, c.var.instance));
     return c.body(Uint8Array.from(bytes), 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });

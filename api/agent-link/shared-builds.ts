@@ -1,4 +1,4 @@
-// Environments that instances share, as agents ask for them and store them.
+// The routes with which agents claim and store shared environments.
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 

@@ -1,5 +1,5 @@
-// Who may enter: people and programs with an API token, agents with the token of their launch or their own. Asked before
-// any body is read, and people again after.
+// Authenticates users and programs by an API token, and agents by the token of their launch or their own. Runs before any body is read, and for users
+// again after it.
 import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -17,13 +17,11 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/**
- * Checks the token again once a slow body has arrived. Runs after the limits of bodies; the route handles a body that cannot be read.
- */
+/** Checks the token again after a slow body has arrived. Runs after the body limits; the route handles an unreadable body. */
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;
   if (actor !== undefined && bodied.has(c.req.method) && !isStreamed(c.req)) {
-    // Hono keeps what is read first: as text, the bytes of a file would be changed.
+    // Hono caches the first form that is read; reading as text would change the bytes of a file.
     await c.req.arrayBuffer().catch(() => undefined);
     c.set('actor', await verifyAgain(deps, actor));
   }

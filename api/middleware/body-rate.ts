@@ -1,4 +1,4 @@
-// A body that is being received holds memory that others wait for. A sender that all but stops is refused within seconds.
+// A body that is being received holds memory that others wait for, so a very slow sender is refused within seconds.
 import { IncomingMessage } from 'node:http';
 
 import type { Context } from 'hono';
@@ -7,14 +7,14 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { bodyRateEveryMs, minBodyBytesPerSecond } from '../../domain/requests/limits.ts';
 import type { AppEnv } from '../routes/app.ts';
 
-/** Rejects with TIMEOUT when less than `minBodyBytesPerSecond` came twice in a row, and closes the connection then. */
+/** Rejects with TIMEOUT when less than `minBodyBytesPerSecond` arrived in two consecutive rounds, and then closes the connection. */
 export async function notTooSlow<T>(c: Context<AppEnv>, receive: () => Promise<T>): Promise<T> {
   const incoming = incomingOf(c);
   if (incoming === null) return receive();
   const slow = Promise.withResolvers<never>();
   const minBytes = (minBodyBytesPerSecond * bodyRateEveryMs) / 1_000;
   let before = incoming.socket.bytesRead;
-  // One alone may be a pause of this process.
+  // A single round may be a pause of this process.
   let slowRounds = 0;
   const timer = setInterval(() => {
     const now = incoming.socket.bytesRead;

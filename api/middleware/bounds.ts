@@ -1,9 +1,9 @@
-// A value outside its bounds, in a sentence that continues the name of its field.
+// Describes a value outside its bounds, in words that follow the name of its field.
 import type { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
 
-/** Null for other problems, and where the schema has words of its own. */
+/** Null for other problems, and where the schema has its own message. */
 export function describeBound(issue: Issue): string | null {
   if (!/^Too (?:small|big): /.test(issue.message)) return null;
   if (issue.code === 'too_small')

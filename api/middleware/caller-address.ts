@@ -1,5 +1,4 @@
-// From where a caller comes, for bounds on those who have no token. What a header says of it counts only as far as proxies of
-// ours have written it.
+// The address of a caller, for limits of callers without a token. A header counts only as far as our own proxies have written it.
 import { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 
@@ -15,7 +14,7 @@ export const callerAddress = (c: Context<AppEnv>): string | null => {
   return addressOf(peer, c.req.header('x-forwarded-for'), c.var.deps.trustedProxies ?? 0);
 };
 
-/** Null where callers cannot be distinguished: an unknown address, or this machine's own, behind which a proxy may be. */
+/** Null where callers cannot be distinguished: for an unknown address, or for loopback, where a proxy may run. */
 export function addressOf(
   peer: string | undefined,
   forwarded: string | undefined,

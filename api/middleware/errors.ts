@@ -1,5 +1,4 @@
-// The one error body, for everything that can go wrong. What callers did wrong names the field; what we did wrong says
-// nothing internal and is in the log under the request's id.
+// The error response for every failure. A caller's mistake names the field; an internal error reveals nothing and is logged under the request's id.
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { z } from 'zod';
@@ -22,12 +21,12 @@ export function answerError(error: unknown, c: Context<AppEnv>): Response {
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (retryable) c.header('Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))));
-  // Agents take an error without it for a proxy's.
+  // Agents treat an error without it as a proxy's.
   c.header(errorHeader, problem.code);
   return c.json(bodyOf(problem, c), status);
 }
 
-/** For an answer of lines that has begun: its status has been sent. */
+/** For a started response in lines, whose status has already been sent. */
 export function errorLineOf(error: unknown, c: Context<AppEnv>): ErrorLine {
   const { problem } = understand(error);
   return { ...bodyOf(problem, c), status: errorCodes[problem.code].status };
@@ -43,7 +42,7 @@ const bodyOf = ({ code, message, field, hint }: Problem, c: Context<AppEnv>): Er
   },
 });
 
-/** What zod found, as one problem that names the first field and says how many more there are. */
+/** Converts zod's issues to one problem that names the first field and the number of further ones. */
 export function validationProblem(error: z.ZodError): RopewalkError {
   const [first, ...more] = error.issues;
   const unknownKeys = first?.code === 'unrecognized_keys' ? first.keys : [];
@@ -75,7 +74,7 @@ function understand(error: unknown): { problem: Problem; retryAfterMs?: number |
   return { problem: internal };
 }
 
-/** An outage repeats the same error many times: its words are enough, without its stacks. */
+/** An outage repeats the same error many times, so messages suffice, without stacks. */
 function causesOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }

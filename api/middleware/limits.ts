@@ -1,4 +1,4 @@
-// How much one request may bring, how much all of them together, and how slowly.
+// Limits the body size of one request, the memory of all bodies together, and slow senders.
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 
@@ -17,7 +17,7 @@ import type { AppEnv } from '../routes/app.ts';
 import { bodyBytes, isStreamed } from './body-bytes.ts';
 import { notTooSlow } from './body-rate.ts';
 
-/** Most of the room is for those who bring files, and hardly any for a caller without a token. */
+/** Uploads of files have the highest limits, and callers without a token the lowest. */
 export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
   if (isStreamed(c.req)) return next();
   if (bodyCallerOf(c) === null) return limitAnonymous(c, next);
@@ -44,15 +44,15 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   const countBytes = bodyLimit({ maxSize, onError });
   return (c, next) => {
     const bytes = bodyBytes(c.req);
-    // There is none, and nothing to wait for.
+    // There is no body to wait for.
     if (bytes === null) return countBytes(c, next);
     if (bytes === 'unknown') return inRoom(c, maxSize, () => countBytes(c, next));
-    // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
+    // At most this many bytes are read. Accessing the body itself would create a stream, which costs a quarter of an agent's request.
     return bytes > maxSize ? onError() : inRoom(c, bytes, next);
   };
 }
 
-/** Until there is room nothing of a body is read. */
+/** Reads nothing of a body until there is memory for it. */
 async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {
   const caller = bodyCallerOf(c);
   if (bytes <= countedBodyBytes || caller === null) return receive();
@@ -76,7 +76,7 @@ const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/package-files/', limitTo(maxBodyBytes)],
   ['/v1/file-', limitTo(maxClusterBodyBytes)],
   ['/v1/filestores/', limitTo(maxClusterBodyBytes)],
-  // Of files a plan reads the header of a script alone: clients send no more of each.
+  // A plan reads only the header of a script, so clients send no more of each file.
   ['/v1/plans/jobs', limitTo(maxClusterBodyBytes)],
   ['/v1/plans/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/agent/', limitTo(maxAgentBodyBytes)],

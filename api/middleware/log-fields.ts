@@ -1,4 +1,4 @@
-// What every line of the log about a request says: its id, and whose and what it is about.
+// Fields of every log line about a request: its id, its owner and its subject.
 import type { Context } from 'hono';
 
 import type { AppEnv } from '../routes/app.ts';
@@ -12,7 +12,7 @@ export interface LogFields {
 }
 
 export function logFields(c: Context<AppEnv>): LogFields {
-  // A request that was refused before authentication has none of them.
+  // A request that was refused before authentication has neither owner nor token.
   const { requestId, actor, instance, launch }: Partial<AppEnv['Variables']> & { requestId: string } = c.var;
   if (instance !== undefined) {
     const { workspace, cluster, job } = instance;

@@ -1,4 +1,4 @@
-// Counts requests by route pattern, method and status: all of them closed sets, whatever a caller sends.
+// Counts requests by route pattern, method and status: closed sets, whatever a caller sends.
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 
@@ -14,14 +14,14 @@ export const countRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
     const method = methods.has(c.req.method) ? c.req.method : 'OTHER';
     const ms = performance.now() - startedAtMs;
     metrics.requestEnds({ route: routeOf(c), method, status: c.res.status, ms });
-    // A client that keeps its connection to a process that ends would lose its next request.
+    // A client that kept its connection to an ending process would lose its next request.
     if (stopping.aborted) c.header('Connection', 'close');
   }
 };
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** The pattern of the handler that answers; `none` where there is nothing. */
+/** The pattern of the answering handler; `none` without one. */
 export function routeOf(c: Context<AppEnv>): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
 }

@@ -1,4 +1,4 @@
-// Paths that do not exist, and methods that a path does not have. Browsers get the application's page, programs the error body.
+// Unknown paths, and methods that a path does not support. Browsers get the application's page, programs an error response.
 import type { Context } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -6,7 +6,7 @@ import type { App, AppEnv } from '../routes/app.ts';
 import { answerNoSuchPage } from '../routes/web.ts';
 import { answerError } from './errors.ts';
 
-/** Reads the app's routes at the first such request. */
+/** Collects the app's routes at the first such request. */
 export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
   return (c) => {
     const methods = app.routes
@@ -31,14 +31,14 @@ function matches(pattern: string, path: string): boolean {
   return wanted.length === given.length && wanted.every((part, index) => matchesPart(part, given[index] ?? ''));
 }
 
-/** `:number{[0-9]+}` takes what its pattern takes, `:number` takes everything. */
+/** `:number{[0-9]+}` matches its pattern, `:number` matches everything. */
 function matchesPart(wanted: string, given: string): boolean {
   const [, pattern] = /^:\w+\{(.+)\}$/.exec(wanted) ?? [];
   if (pattern !== undefined) return new RegExp(`^(?:${pattern})$`).test(given);
   return wanted.startsWith(':') || wanted === given;
 }
 
-/** Below /v1 are programs alone. */
+/** Only programs use paths below /v1. */
 function isOpenedByBrowser(c: Context<AppEnv>): boolean {
   const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
   const isApi = c.req.path === '/v1' || c.req.path.startsWith('/v1/');

@@ -1,4 +1,4 @@
-// Every request has an id, the caller's own if it sent one. Answers, errors and log lines carry it.
+// Every request has an id, the caller's own if it sent one. Responses, errors and log lines contain it.
 import type { MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 
@@ -7,7 +7,7 @@ import { logFields } from './log-fields.ts';
 
 export const identifyRequest: MiddlewareHandler<AppEnv> = requestId({ limitLength: 128 });
 
-/** One line per request when it is answered; agents ask so often that theirs are only for debugging. Never a header. */
+/** Logs one line per answered request; those of agents only at debug level, because they are frequent. Never logs a header. */
 export const logRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
   const startedAtMs = performance.now();
   await next();

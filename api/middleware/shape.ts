@@ -1,4 +1,4 @@
-// Counted bodies are looked through before they are parsed.
+// Checks the shape of counted bodies before they are parsed.
 import type { MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { AppEnv } from '../routes/app.ts';
 import { bodyBytes, isStreamed } from './body-bytes.ts';
 import { bodyCallerOf } from './limits.ts';
 
-/** After `limitBody`, which waits for room. A small body costs little, whatever it holds. */
+/** Runs after `limitBody`, which waits for memory. Small bodies are cheap with any content. */
 export const limitShape: MiddlewareHandler<AppEnv> = async (c, next) => {
   const bytes = bodyBytes(c.req);
   const isLarge = bytes === 'unknown' || (bytes !== null && bytes > countedBodyBytes);

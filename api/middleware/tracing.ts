@@ -1,4 +1,4 @@
-// A span around every request of a person, when tracing is on. Agents' requests and probes begin no trace.
+// A span around every request of a user, when tracing is on. Agents' requests and probes begin no trace.
 import type { MiddlewareHandler } from 'hono';
 
 import type { AppEnv } from '../routes/app.ts';

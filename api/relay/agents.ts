@@ -1,5 +1,5 @@
-// GET /v1/agent/relay: the agent of a cluster's head instance connects. No other agent may, because the agent that answers for a
-// dashboard decides what users see.
+// GET /v1/agent/relay: the agent of a cluster's head instance connects. No other agent may, because the agent that serves a dashboard controls the
+// users' view.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -31,7 +31,7 @@ export function createAgentUpgrade({ hub, tokens, views }: AgentDeps): AgentUpgr
     const { workspace, cluster, instance } = await tokens.verifyInstance(token);
     const view = await views.clusterOfAgent(workspace, cluster, freshForMs);
     const heads = view.instances.filter(({ role, state }) => role === 'head' && live.has(state));
-    // A head instance that was given up may live on for a while: only its successor counts.
+    // A head instance that was given up may live for a while; only its successor counts.
     const newest = heads.toSorted((one, other) => other.generation - one.generation)[0];
     if (view.endedAtMs !== null || newest?.id !== instance) throw notTheHead;
     return cluster;

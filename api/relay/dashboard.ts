@@ -1,5 +1,5 @@
-// /clusters/{n}/dashboard/* and /clusters/{n}/jupyter/*: who asks, for what, and then the answer of Dask or Jupyter, streamed.
-// Nothing of it is kept, and nothing of the asker but a few harmless headers reaches the cluster.
+// /clusters/{n}/dashboard/* and /clusters/{n}/jupyter/*: checks the request, and streams the response of Dask or Jupyter. Nothing of it is stored,
+// and only a few harmless headers of the browser reach the cluster.
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 
@@ -25,17 +25,17 @@ import type { Sessions } from './session.ts';
 export interface DashboardDeps {
   hub: Hub;
   sessions: Sessions;
-  /** Of a cluster's dashboard in browsers. */
+  /** The origin of a cluster's dashboard in browsers. */
   originOf: (cluster: number) => string;
-  /** Of the cluster's Jupyter server; null when it has none, or has ended. */
+  /** Token of the cluster's Jupyter server; null when it has none, or has ended. */
   jupyterToken: (workspace: string, cluster: number) => Promise<string | null>;
-  /** Of the API in browsers. */
+  /** URL of the API in browsers. */
   apiUrl: string;
-  /** Dask computes a page before it begins to answer. */
+  /** Dask computes a page before it begins to respond. */
   answerWithinMs: number;
 }
 
-/** Never rejects for what the other side does; what was already answered is cut off instead. */
+/** Never rejects because of the other side; an already started response is cut off instead. */
 export async function serveDashboard(
   deps: DashboardDeps,
   path: DashboardPath,
@@ -45,7 +45,7 @@ export async function serveDashboard(
   const { cluster, site, rest, query } = path;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     if (site !== 'jupyter' || !jupyterMethods.has(request.method ?? '')) return sendPage(response, methodPage);
-    // Browsers name the origin of every page that sends a change.
+    // Browsers send the origin of every page that makes a change.
     if (request.headers.origin !== deps.originOf(cluster)) return sendPage(response, originPage);
   }
   if (request.headers['service-worker'] !== undefined) return sendPage(response, workerPage);
@@ -60,7 +60,7 @@ export async function serveDashboard(
   if (!isShown(rest, 'page', site)) return sendPage(response, missingPage(path));
   const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;
   if (site === 'jupyter' && jupyterToken === null) return sendPage(response, noJupyterPage(path));
-  // Who left while the session was looked up has closed already: no event would follow.
+  // If the browser disconnected during the session lookup, no further event would follow.
   if (response.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return sendPage(response, awayPage(path));
@@ -85,28 +85,28 @@ export async function serveDashboard(
   });
   upstream.on('response', (answer) => {
     clearTimeout(timer);
-    // A throw in here would come out in the agent's connection, which carries the pages of all users, and end this process.
+    // An error thrown here would reach the agent's connection, which carries the pages of all users, and end this process.
     try {
       if (response.destroyed) answer.destroy();
       else passOn(deps, path, answer, response);
     } catch {
-      // People's own programs may answer in Dask's place, and with anything.
+      // Users' own programs may answer in Dask's place, with any response.
       answer.destroy();
       if (response.headersSent) response.destroy();
       else sendPage(response, silentPage(path));
     }
   });
-  // What a dashboard is asked has no content.
+  // Requests to a dashboard have no body.
   if (site === 'jupyter') request.pipe(upstream);
   else upstream.end();
 }
 
-/** Those of Jupyter's own interface. */
+/** Methods of Jupyter's own interface. */
 const jupyterMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 function passOn(deps: DashboardDeps, path: DashboardPath, answer: IncomingMessage, response: ServerResponse) {
   const { statusCode: status = 0 } = answer;
-  // Less is no answer, and a proxy on the way might take what follows a 101 for anything.
+  // A lower status is no final response, and a proxy could misinterpret the bytes after a 101.
   if (status < 200 || status > 599) throw new Error(`${status} is no status of an answer`);
   const headers = responseHeaders(answer.headers, `${deps.originOf(path.cluster)}${rootOf(path)}`, path.site);
   if (answer.headers.location !== undefined) {
@@ -118,11 +118,11 @@ function passOn(deps: DashboardDeps, path: DashboardPath, answer: IncomingMessag
     headers['location'] = location;
   }
   response.writeHead(status, headers);
-  // A reader that goes away or a source that breaks off ends the other.
+  // When the reader disconnects or the source breaks off, the other side ends too.
   pipeline(answer, response, () => undefined);
 }
 
-/** Dask knows nothing of where it is shown. Null for a place that is not of this site: it may not send people elsewhere. */
+/** Dask does not know its public location. Null for a location outside this site, because a redirect must not lead users elsewhere. */
 function locationFor(path: DashboardPath, location: string): string | null {
   const base = `http://${daskHost}`;
   const target = URL.parse(location, `${base}${upstreamPath(path)}`);

@@ -1,5 +1,5 @@
-// What passes between a browser and Dask. Both ways only what is named here: no cookie, no credential, no address of
-// either side, and nothing that Dask could use to act on the pages of our own beside it.
+// The headers that pass between a browser and Dask. Both directions allow only those listed here: no cookie, no credential, no address of either
+// side, and nothing with which Dask could affect our own pages.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 import type { ClusterSite } from '../../platform/tokens.ts';
@@ -13,10 +13,10 @@ const toBrowser = [
 ];
 const toBrowserSocket = ['accept', 'protocol', 'extensions'].map((name) => `sec-websocket-${name}`);
 
-/** Dask gets this host name instead of the requested one, so that it cannot mistake its own name for one of ours. */
+/** Dask gets this host name instead of the requested one, so it cannot confuse its own name with ours. */
 export const daskHost = 'dask.invalid';
 
-/** `jupyterToken`: that of the cluster's Jupyter server, for requests to it, which can bring content. */
+/** `jupyterToken`: for requests to the cluster's Jupyter server, which may have a body. */
 export const requestHeaders = (from: IncomingHttpHeaders, jupyterToken: string | null): OutgoingHttpHeaders => ({
   ...pick(from, toDask),
   ...(jupyterToken === null ? {} : { ...pick(from, toJupyter), authorization: `token ${jupyterToken}` }),
@@ -32,7 +32,7 @@ export const upgradeHeaders = (from: IncomingHttpHeaders, jupyterToken: string |
   upgrade: 'websocket',
 });
 
-/** `root`: the address of this cluster's dashboard or Jupyter server, with its path. */
+/** `root`: the URL of this cluster's dashboard or Jupyter server, with its path. */
 export const responseHeaders = (from: IncomingHttpHeaders, root: string, site: ClusterSite): OutgoingHttpHeaders => ({
   ...pick(from, site === 'jupyter' ? [...toBrowser, 'content-disposition'] : toBrowser),
   ...dashboardSecurity(root),
@@ -45,8 +45,8 @@ export const switchHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders =>
 });
 
 /**
- * Keeps a page's window, memory and bytes apart from other origins', the API's above all. Cross-origin isolation would give a
- * hostile page exact clocks, so that its permission is taken away.
+ * Isolates a page's window, memory and bytes from other origins, above all the API's. Cross-origin isolation would give a hostile page precise
+ * clocks, so its permission is denied.
  */
 const apart = {
   'cross-origin-opener-policy': 'same-origin',
@@ -56,7 +56,7 @@ const apart = {
   'permissions-policy': 'cross-origin-isolated=(), camera=(), microphone=(), geolocation=(), clipboard-read=()',
 } as const;
 
-/** Headers of pages of our own about a dashboard: nothing runs in them, and nothing of them is kept. */
+/** Headers of our own pages about a dashboard: they run no scripts, and are not cached. */
 export const ownSecurity = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -68,9 +68,9 @@ export const ownSecurity = {
 } as const;
 
 /**
- * Bokeh needs scripts in the page and made from text. Info pages take one style sheet from where Dask keeps it. Sources name the
- * path of this one dashboard, and the sandbox allows no new window: where dashboards share an origin, scripts of one cluster
- * can neither fetch pages of another nor open them in a window that they can read.
+ * Bokeh needs inline scripts and `eval`. Info pages use one style sheet from Dask's CDN. Sources name the path of this one dashboard, and the sandbox
+ * allows no new window: where dashboards share an origin, scripts of one cluster can neither fetch pages of another nor open them in a readable
+ * window.
  */
 function dashboardSecurity(root: string): OutgoingHttpHeaders {
   const policy = [
@@ -94,7 +94,7 @@ function dashboardSecurity(root: string): OutgoingHttpHeaders {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     ...apart,
-    // Validators still spare the bytes; a cache that others share must not answer in our place.
+    // Validators still save the bytes; a shared cache must not answer in our place.
     'cache-control': 'private, no-cache',
   };
 }

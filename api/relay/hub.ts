@@ -1,5 +1,5 @@
-// Which agent is connected for which cluster, at this replica. The newest connection of a head instance is the one that is
-// alive. What an agent sends is taken with care: people's own code runs on its machine.
+// The connected agents by cluster, at this replica. The newest connection of a head instance is the live one. Agents' messages are untrusted, because
+// users' code runs on their machines.
 import type { Duplex } from 'node:stream';
 
 import type { RawData, WebSocket } from 'ws';
@@ -11,13 +11,13 @@ export interface Hub {
   add(cluster: number, socket: WebSocket): void;
   /** A stream to the cluster's dashboard, or why there is none. */
   open(cluster: number): Duplex | 'away' | 'full';
-  /** Of one cluster. */
+  /** Number of streams of one cluster. */
   streams(cluster: number): number;
   close(): void;
 }
 
 const goingDown = 'the API is going down';
-/** An agent that does not read while frames for it pile up is broken: the windows of all its streams fit in here. */
+/** An agent that does not read while frames for it accumulate is broken: the windows of all its streams fit in this size. */
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOptions = {}): Hub {
@@ -25,13 +25,13 @@ export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOpt
   let isClosed = false;
   const hangUp = (socket: WebSocket, code: number, why: string): void => {
     socket.close(code, why);
-    // An orderly close waits for an answer that may never come.
+    // An orderly close waits for an answer that may never arrive.
     setTimeout(() => socket.terminate(), 1_000).unref();
   };
 
   return {
     add(cluster, socket) {
-      // It connected while the process began to end: nothing else closes it, and the server waits until it is closed.
+      // The agent connected while the process was ending: nothing else closes this socket, and the server waits for it.
       if (isClosed) {
         socket.on('error', () => socket.terminate());
         return hangUp(socket, relayCloseCodes.draining, goingDown);
@@ -56,7 +56,7 @@ export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOpt
       socket.on('message', (data, isBinary) => {
         heardAtMs = performance.now();
         const outcome = isBinary ? streams.receive(bytesOf(data)) : 'broken';
-        // Agents have no reason to ask for a sign of life, and could make us answer without end.
+        // Agents have no reason to send pings, which could make us answer without end.
         if (outcome === 'broken' || outcome === 'ping') end(relayCloseCodes.protocol, 'not a frame of the relay');
       });
       socket.on('error', () => socket.terminate());

@@ -1,5 +1,5 @@
-// What people read when there is no dashboard to see: what is the matter, and what to do. Also the step from a link to a
-// session. Every value that goes into a page is a number or a text of ours.
+// Pages for a missing dashboard: the problem and the remedy. Also the page between a link and a session. Every value in a page is a number or our own
+// text.
 import type { ServerResponse } from 'node:http';
 
 import { ownSecurity } from './headers.ts';
@@ -11,18 +11,18 @@ export interface Page {
   title: string;
   /** Paragraphs. */
   text: string[];
-  /** A command to type. */
+  /** A command for the user to type. */
   command?: string;
   link?: { href: string; text: string };
 }
 
-/** In sentences of ours. */
+/** For our own sentences. */
 const names = { dashboard: 'the dashboard', jupyter: 'Jupyter' } as const;
 const inPython = ({ cluster, site }: SiteOfCluster): string =>
   site === 'jupyter'
     ? 'In Python, cluster.jupyter_link gives one.'
     : `Browsers that are signed in to Ropewalk open /clusters/${cluster}/dashboard there, which stays good: cluster.dashboard_link in Python; cluster.get_dashboard_link() gives a link.`;
-/** At the API's address: a browser that is signed in there makes a new link and follows it. */
+/** A page of the API: a browser that is signed in there creates a new link and follows it. */
 const wayBack = ({ cluster, site }: SiteOfCluster, apiUrl: string): Pick<Page, 'link'> => {
   if (site === 'jupyter') return {};
   const { href } = new URL(`clusters/${cluster}/dashboard`, apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
@@ -64,7 +64,7 @@ export const noJupyterPage = ({ cluster }: SiteOfCluster): Page => ({
   text: ['It was started without. A new cluster has it with jupyter=True in Python, or --jupyter on a terminal.'],
 });
 
-/** Of the port that serves dashboards alone. */
+/** For the port that serves only dashboards. */
 export const nothingPage: Page = {
   status: 404,
   title: 'No dashboard has this address',
@@ -119,8 +119,8 @@ export function sendPage(response: ServerResponse, page: Page): void {
 }
 
 /**
- * Sets the cookie and goes on without the link's token. The step is a page, not a redirect: after a redirect the browser
- * still counts the site that held the link as where the request comes from, and keeps a strict cookie to itself.
+ * Sets the cookie and continues without the link's token. This is a page instead of a redirect: after a redirect the browser still counts the site
+ * with the link as the request's origin, and does not send a strict cookie.
  */
 export function sendWelcome(response: ServerResponse, at: SiteOfCluster, cookie: string): void {
   const target = startOf(at);

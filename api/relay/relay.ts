@@ -1,6 +1,6 @@
-// Dashboards of clusters, shown in a browser: the agent of the head instance keeps one connection to here, and what a
-// signed-in browser asks for goes over it. Agents connect at the API's own port. Browsers come to a port of its own, because
-// a dashboard's scripts are written by the cluster's users and must not share the API's origin.
+// Cluster dashboards in a browser: the agent of the head instance keeps one connection to this process, which carries the requests of signed-in
+// browsers. Agents connect at the API's own port. Browsers use a separate port, because a dashboard's scripts are written by the cluster's users and
+// must not share the API's origin.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -21,7 +21,7 @@ import { refuse, serveWebSocket } from './websockets.ts';
 export interface RelayPorts extends HubOptions {
   tokens: Tokens;
   views: Pick<Views, 'clusterOfAgent'>;
-  /** Whether the API token that a session hangs from is still good. */
+  /** Whether the API token of a session is still valid. */
   isGood: Sessions['isGood'];
   jupyterToken: DashboardDeps['jupyterToken'];
   /** See domain/cluster/dask/dashboard-url.ts. */
@@ -29,18 +29,18 @@ export interface RelayPorts extends HubOptions {
   apiUrl: string;
   logger: Logger;
   now: () => number;
-  /** Aborts when the process is asked to end: connections are cut, so that agents and browsers come back elsewhere. */
+  /** Aborts when the process must end: connections are cut, so agents and browsers reconnect elsewhere. */
   stopping: AbortSignal;
   answerWithinMs?: number;
 }
 
 export interface Relay {
   hub: Hub;
-  /** All requests at the dashboards' port. */
+  /** Handles all requests at the dashboards' port. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
-  /** All upgrades at the dashboards' port. */
+  /** Handles all upgrades at the dashboards' port. */
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** All upgrades at the API's port: only agents come there. */
+  /** Handles all upgrades at the API's port, which only agents request. */
   upgradeAgent: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
@@ -75,7 +75,7 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
         logger.error({ err: error, cluster: path.cluster }, 'a dashboard request failed');
         response.destroy();
       });
-      // Never the query: it may hold a link's token.
+      // Never logs the query, which may contain a link's token.
       response.on('finish', () =>
         logger.debug({ cluster: path.cluster, path: path.rest, status: response.statusCode }, 'dashboard answered'),
       );
@@ -87,7 +87,7 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
       if (path === null) return refuse(socket, nothingPage);
       browsers.add(socket);
       socket.on('close', () => browsers.delete(socket));
-      // What came with the head belongs to what comes after it.
+      // Bytes that arrived with the head belong to the stream that follows.
       socket.unshift(head);
       serveWebSocket(deps, path, request, socket).catch(fail(socket));
     },

@@ -1,4 +1,4 @@
-// The dashboards' own listener beside that of the API, and which host names it answers under.
+// The separate listener of dashboards, and the host names that it accepts.
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 
 import { dashboardOrigin, hasOriginPerCluster } from '../../domain/cluster/dask/dashboard-url.ts';
@@ -6,7 +6,7 @@ import { createHostCheck, type HostCheck } from '../../platform/host-check.ts';
 import { parseDashboardPath } from './paths.ts';
 import type { Relay } from './relay.ts';
 
-/** Not yet listening. */
+/** Does not listen yet. */
 export function createDashboardServer(
   relay: Pick<Relay, 'answer' | 'upgrade'>,
   isKnownHost: HostCheck,
@@ -24,8 +24,8 @@ export function createDashboardServer(
 }
 
 /**
- * With an origin per cluster, a dashboard answers under its cluster's name alone: under another one its scripts would share the
- * origin of another cluster's.
+ * With an origin per cluster, a dashboard answers only under its cluster's name, because under another name its scripts would share another cluster's
+ * origin.
  */
 export function dashboardHosts(dashboardUrl: string, others: readonly string[]): HostCheck {
   const hostOf = (cluster: number): string => new URL(dashboardOrigin(dashboardUrl, cluster)).hostname;
@@ -36,7 +36,7 @@ export function dashboardHosts(dashboardUrl: string, others: readonly string[]):
   };
 }
 
-/** A client that offers another protocol, e.g. HTTP/2, is answered in this one instead of being refused. */
+/** A client that offers another protocol, e.g. HTTP/2, is answered in HTTP/1.1 instead of being refused. */
 export const websocketsOnly = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket',
 };

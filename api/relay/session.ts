@@ -1,5 +1,5 @@
-// Access to dashboards: a browser that opens a valid link gets a cookie for that one cluster. Cookie and link are tokens of two
-// audiences, so that neither is accepted as the other.
+// Access to dashboards: a browser that opens a valid link gets a cookie for that one cluster. Cookie and link are tokens with different audiences, so
+// neither is accepted as the other.
 import type { IncomingMessage } from 'node:http';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -13,11 +13,11 @@ export interface Session extends DashboardClaims {
 }
 
 export interface Sessions {
-  /** Null when the request brings no cookie that is good for this cluster. */
+  /** Null when the request has no valid cookie for this cluster. */
   read(request: IncomingMessage, at: SiteOfCluster): Promise<Session | null>;
-  /** The cookie for a link that is good for this site of the cluster, or null. */
+  /** Returns the cookie for a valid link to this site of the cluster, or null. */
   exchange(link: string, at: SiteOfCluster): Promise<string | null>;
-  /** False once the API token that it hangs from was revoked, has expired, lost its user, or may not use the site any more. */
+  /** False once its API token was revoked, has expired, lost its user, or may no longer use the site. */
   isGood(session: Pick<Session, 'workspace' | 'tokenId' | 'site'>): Promise<boolean>;
 }
 
@@ -26,12 +26,12 @@ export interface SiteOfCluster {
   site: ClusterSite;
 }
 
-/** The path of the cookie: a dashboard's page never comes with the cookie of Jupyter. */
+/** The cookie's path: a dashboard's page never receives Jupyter's cookie. */
 const cookies = {
   dashboard: { name: 'ropewalk_dashboard', path: (cluster: number) => `/clusters/${cluster}/` },
   jupyter: { name: 'ropewalk_jupyter', path: jupyterRoot },
 } as const;
-/** More of the name than we ever set: a forged cookie. */
+/** More cookies of one name than we ever set are forged. */
 const maxCookies = 5;
 
 export interface SessionsOptions {

@@ -1,5 +1,5 @@
-// The websockets of a dashboard's pages: once Dask has agreed, bytes pass both ways as they are. Dask accepts any origin,
-// so the origin is checked here: no page of another origin may read a dashboard with the reader's cookie.
+// The websockets of a dashboard's pages: once Dask has accepted, bytes pass unchanged in both directions. Dask accepts any origin, so the origin is
+// checked here: no page of another origin may read a dashboard with the user's cookie.
 import { request as httpRequest, STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -33,7 +33,7 @@ export async function serveWebSocket(
   if (!isShown(rest, 'websocket', site)) return refuse(socket, missingPage(path));
   const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;
   if (site === 'jupyter' && jupyterToken === null) return refuse(socket, noJupyterPage(path));
-  // Who left while the session was looked up has closed already: no event would follow.
+  // If the browser disconnected during the session lookup, no further event would follow.
   if (socket.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return refuse(socket, awayPage(path));
@@ -49,7 +49,7 @@ export async function serveWebSocket(
     refuse(socket, silentPage(path));
   };
   const timer = setTimeout(fail, deps.answerWithinMs);
-  // What was opened with a session ends with it.
+  // The websocket ends with its session.
   const sessionEnd = setTimeout(() => socket.destroy(), session.expiresAtMs - deps.now());
   const access = setInterval(() => {
     void deps.sessions.isGood(session).then((good) => (good ? undefined : socket.destroy()));
@@ -73,7 +73,7 @@ export async function serveWebSocket(
   upstream.end();
 }
 
-/** Answers an upgrade with a page instead. */
+/** Answers an upgrade with a page. */
 export function refuse(socket: Duplex, page: Page): void {
   if (socket.destroyed || socket.writableEnded) return;
   const body = renderPage(page);
@@ -81,7 +81,7 @@ export function refuse(socket: Duplex, page: Page): void {
   socket.end(`${headOf(page.status, headers)}${body}`, () => socket.destroy());
 }
 
-/** Values come from a parsed head, in which no line ends. */
+/** Values come from a parsed head, so they contain no line breaks. */
 function headOf(status: number, headers: OutgoingHttpHeaders): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', ''].join('\r\n');

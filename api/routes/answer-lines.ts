@@ -1,4 +1,4 @@
-// Answers with lines of JSON, from a service that reads until its reader leaves.
+// Responses in lines of JSON, from a service that reads until its reader disconnects.
 import type { Context } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -25,7 +25,7 @@ export async function answerLines(
     release();
     throw error;
   });
-  // No client reads the lines of a HEAD request: they would never end, and their quota would never be released.
+  // No client reads the lines of a HEAD request, so they would never end, and their quota would never be released.
   if (c.req.method === 'HEAD') {
     release();
     return c.body(null, 200, headers);
@@ -55,7 +55,7 @@ export async function answerLines(
 
 const headers = { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' };
 
-/** A stream that ends because its reader's token was revoked must not look complete. */
+/** A stream that ends because its token was revoked must not look complete. */
 async function* whileAllowed(lines: AsyncIterable<unknown>, access: AccessWatch): AsyncGenerator<unknown> {
   try {
     for await (const line of lines) {

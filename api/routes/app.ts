@@ -1,4 +1,4 @@
-// What a handler finds in its request, and how it becomes a service's context.
+// The variables of a request's handler, and their conversion to a service's context.
 import type { OpenAPIHono } from '@hono/zod-openapi';
 
 import type { InstanceClaims, LaunchClaims } from '../../platform/tokens.ts';
@@ -8,11 +8,11 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     deps: Deps;
-    /** The answer is the application's page, at an address that it does not have. */
+    /** The response is the application's page, at an unknown address. */
     isNoSuchPage?: boolean;
-    /** Set by the middleware that guards people's routes. */
+    /** Set by the middleware that guards users' routes. */
     actor: Actor;
-    /** Set by the middlewares that guard agents' routes. */
+    /** Set by the middleware that guards agents' routes. */
     launch: LaunchClaims;
     instance: InstanceClaims & { expiresAtMs: number };
   };

@@ -1,4 +1,4 @@
-// The clouds and their health, over HTTP: for admins.
+// Clouds and their health over HTTP, for admins.
 import { createRoute } from '@hono/zod-openapi';
 
 import { checkCloud as checkInput, cloud, cloudList } from '../../schema/clouds.ts';

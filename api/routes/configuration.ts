@@ -1,4 +1,4 @@
-// What a cluster or job was asked to be, over HTTP.
+// The requested settings of a cluster or job over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam } from '../../schema/common.ts';

@@ -1,4 +1,4 @@
-// What was spent, over HTTP.
+// Costs over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam } from '../../schema/common.ts';

@@ -1,4 +1,4 @@
-// The links to a cluster's dashboard and Jupyter server over HTTP. Both are served by api/relay.
+// Links to a cluster's dashboard and Jupyter server over HTTP. api/relay serves both.
 import { createRoute } from '@hono/zod-openapi';
 
 import { dashboardLink } from '../../schema/clusters.ts';

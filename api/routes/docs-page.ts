@@ -1,4 +1,4 @@
-// The API reference as one self-contained page: no script, no font, nothing from elsewhere. Made from the document once.
+// The API reference as one self-contained page, without scripts, fonts or external resources. Built once from the document.
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { html, raw } from 'hono/html';
 
@@ -68,7 +68,7 @@ function renderOperation({ path, method, operation }: { path: string; method: st
   </details>`;
 }
 
-/** JSON with its references to schemas as links. */
+/** Formats JSON with links for its references to schemas. */
 function linked(value: unknown) {
   const parts = JSON.stringify(value, null, 2).split(/"#\/components\/schemas\/(\w+)"/);
   return parts.map((part, index) => (index % 2 === 0 ? part : html`<a href="#${part}">${part}</a>`));

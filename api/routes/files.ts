@@ -1,5 +1,4 @@
-// Files of jobs: where their bytes go, and lists of them. Bytes pass through the API only where the object store is a directory;
-// they are never whole in memory.
+// Files of jobs: lists and transfers. Bytes pass through the API only where the object store is a directory, and are never held in memory as a whole.
 import type { Readable } from 'node:stream';
 
 import { createRoute } from '@hono/zod-openapi';
@@ -102,7 +101,7 @@ export function mountFiles(app: App): void {
     await addToFilestore(contextOf(c, c.var.actor), { ...c.req.valid('param'), ...c.req.valid('json') });
     return c.body(null, 204);
   });
-  // No openapi() handlers: those would read the body whole, or ask for an answer that is not a stream.
+  // These are no openapi() handlers, which would read the whole body or require a response that is not a stream.
   app.put(fileRoutes.put.getRoutingPath(), async (c) =>
     storeBlob(c, (sent) => receiveUserFile(contextOf(c, c.var.actor), sent)),
   );
@@ -135,7 +134,7 @@ function hashOf(c: Context<AppEnv>): string {
   return parsed.data.sha256;
 }
 
-/** `Readable.toWeb` has a type of Node's own, which no Response takes. */
+/** `Readable.toWeb` has a Node-specific type that Response does not accept. */
 function webStreamOf(source: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = source.iterator({ destroyOnReturn: true });
   return new ReadableStream({

@@ -1,4 +1,4 @@
-// Clusters and jobs as they were, over HTTP.
+// Past states of clusters and jobs over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam } from '../../schema/common.ts';

@@ -1,4 +1,4 @@
-// What can be launched, over HTTP.
+// Available instance types over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
 import { instanceType, instanceTypeList, instanceTypesQuery } from '../../schema/instance-types.ts';

@@ -1,4 +1,4 @@
-// Views for the web application: a line of JSON, the whole answer, whenever it has changed.
+// Views for the web application: a line of JSON with the whole view, whenever it has changed.
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { z } from 'zod';

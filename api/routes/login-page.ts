@@ -1,4 +1,4 @@
-// The page on which a person lets a device sign in. No script, nothing from elsewhere; whatever is not ours is escaped.
+// The page on which a person approves a device's sign-in. No script, no external resources; all foreign text is escaped.
 import { html } from 'hono/html';
 
 import type { FinishedSignIn } from '../../services/login/sign-in.ts';
@@ -45,7 +45,7 @@ export const renderLogin = ({
       }`,
   );
 
-/** The token goes back to the browser that has just sent it, so that it is typed once. */
+/** Returns the token to the browser that has just sent it, so it is typed only once. */
 export const renderDecision = (asked: {
   code: string;
   token: string;
@@ -86,7 +86,7 @@ export const renderDecision = (asked: {
       </form>`,
   );
 
-/** The usual one first. */
+/** The usual choice first. */
 const choicesOf = (scopes: readonly string[]): string[] => {
   const usual = scopes.filter((scope) => scope === 'read' || scope === 'write').join(' ');
   return [...new Set([usual === '' ? 'read' : usual, 'read', scopes.join(' ')])];
@@ -99,7 +99,7 @@ export const renderOutcome = (text: string, { title = 'Sign in on a device', bac
       ${back === '' ? '' : html`<p><a href="${back}">Back to the start</a></p>`}`,
   );
 
-/** For people whom several workspaces know, or may have. */
+/** For people with access to several workspaces. */
 export const renderChoice = (choices: readonly (WorkspaceChoice & { href: string })[]) =>
   page(
     'Choose a workspace',

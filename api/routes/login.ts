@@ -1,4 +1,4 @@
-// Signing in on a device, over HTTP: for the device, for programs that approve, and a page for people.
+// Sign-in on a device over HTTP: for the device, for approving programs, and a page for people.
 import { createRoute } from '@hono/zod-openapi';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -61,7 +61,7 @@ export function mountLogin(app: App): void {
     c.header('Cache-Control', 'no-store');
     return c.html(renderLogin({ code: c.req.query('code') ?? '', provider: c.var.deps.signIn?.name ?? null }));
   });
-  // A page of another origin must not press this button: the form is only taken from our own.
+  // A page of another origin must not submit this form, so only our own origin is accepted.
   app.post('/login', async (c) => {
     c.header('Cache-Control', 'no-store');
     const { deps } = c.var;

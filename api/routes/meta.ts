@@ -1,4 +1,4 @@
-// The API itself: whether it is up and ready, and its reference.
+// Health, readiness and reference of the API.
 import { createRoute } from '@hono/zod-openapi';
 
 import type { App } from './app.ts';

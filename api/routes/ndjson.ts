@@ -1,9 +1,9 @@
-// Lines as `application/x-ndjson`, pulled one by one as the reader takes them, so that nothing piles up here. A reader who
-// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection. An error becomes the
-// last line and closes the connection, so that half an answer never looks whole.
+// Lines as `application/x-ndjson`, pulled one by one as the reader reads them, so nothing accumulates here. A reader who disconnects ends the
+// iteration; while no line arrives, empty lines keep the connection alive. An error becomes the last line and closes the connection, so a partial
+// response never looks complete.
 import { setImmediate } from 'node:timers/promises';
 
-/** `onError` gives the last line. */
+/** `onError` returns the last line. */
 export function ndjsonStream(
   lines: AsyncIterable<unknown>,
   options: { leave: () => void; onError: (error: unknown) => unknown; onEnd?: () => void },
@@ -16,14 +16,14 @@ export function ndjsonStream(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (failed !== null) {
-        // The last line was read, but stays in the socket until this turn of the event loop has ended.
+        // The last line was pulled, but stays in the socket until this turn of the event loop ends.
         await setImmediate();
         return controller.error(failed.error);
       }
       try {
         awaited ??= iterator.next();
         const next = await withinQuiet(awaited);
-        // Nothing can be said to who has left, and that they left is no error.
+        // A disconnected reader cannot receive anything, and the disconnection is no error.
         if (isLeft) return;
         if (next === null) return controller.enqueue(encoder.encode('\n'));
         awaited = null;
@@ -48,10 +48,10 @@ export function ndjsonStream(
   });
 }
 
-/** Clients and proxies take a silent connection for a dead one: pages do so after `silentMs` of web/lines.ts. */
+/** Clients and proxies treat a silent connection as dead; pages do so after `silentMs` of web/lines.ts. */
 const quietMs = 10_000;
 
-/** null when it is still to come. */
+/** Null while the promise is pending. */
 async function withinQuiet<T>(promise: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const quiet = new Promise<null>((resolve) => {

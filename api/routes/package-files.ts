@@ -1,4 +1,4 @@
-// Package files: uploaded by clients before they start a cluster or a job that needs them.
+// Package files, which clients upload before they start a cluster or a job that needs them.
 import { createRoute } from '@hono/zod-openapi';
 
 import { packageFileParams } from '../../schema/software.ts';

@@ -1,4 +1,4 @@
-// People over HTTP: who one is, tokens, users, limits and workspaces.
+// People over HTTP: identity, tokens, users, limits and workspaces.
 import { createRoute } from '@hono/zod-openapi';
 
 import * as schema from '../../schema/people.ts';

@@ -1,4 +1,4 @@
-// What would be launched and what it would cost, over HTTP.
+// Planned machines and costs over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
 import { plan, plannedRole, planPrice } from '../../schema/plans.ts';

@@ -1,4 +1,4 @@
-// The schemas under the names that they have in the OpenAPI document, and the parts that routes share.
+// The schemas under their names in the OpenAPI document, and the parts that routes share.
 import { z } from '@hono/zod-openapi';
 
 import {
@@ -131,7 +131,7 @@ export const named = {
   bundle: z.union([bundle.openapi('Bundle'), daskBundle.openapi('DaskBundle')]),
 };
 
-/** On requests that make something new. */
+/** For requests that create an object. */
 export const idempotencyHeader = z.object({
   'idempotency-key': z
     .string()
@@ -161,10 +161,10 @@ export const jsonBody = <S extends z.ZodType>(schema: S) => ({
   content: { 'application/json': { schema } },
 });
 
-// Typed as any text, because the router takes whatever ends in "json" for one JSON value.
+// Typed as any text, because the router treats every type that ends in "json" as one JSON value.
 export const ndjsonType: string = 'application/x-ndjson';
 
-/** What breaks off says why in its last line, and its connection is cut all the same. */
+/** A response that breaks off states the reason in its last line, and its connection is cut too. */
 export const ndjson = <S extends z.ZodType>(schema: S, description: string) => ({
   description: `${description} An answer that breaks off has an ErrorLine as its last, where that could be said.`,
   content: { [ndjsonType]: { schema: z.union([schema, named.errorLine]) } },
@@ -176,7 +176,7 @@ const fileContent = { [fileType]: { schema: z.any().openapi({ type: 'string', fo
 export const file = (description: string) => ({ description, content: fileContent });
 export const fileBody = { required: true, content: fileContent };
 
-/** Every route can end in the one error body. */
+/** Every route may return the error response. */
 export const problems = { default: json(named.error, 'What went wrong: the one error body.') };
 
 export const tokenSecurity = [{ token: [] }];

@@ -1,4 +1,4 @@
-// Signing in at an identity provider, with a browser: there and back, and then the web application or the decision about a device.
+// Sign-in at an identity provider with a browser: the redirect there, the return, and then the web application or the decision about a device.
 import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -72,7 +72,7 @@ export function mountSignIn(app: App): void {
         const choices = outcome.choose.map((choice) => ({ ...choice, href: linkTo(purpose, choice.workspace) }));
         return c.html(renderChoice(choices));
       }
-      // Browsers send no fragment to a server.
+      // Browsers never send a fragment to a server.
       if (purpose.kind === 'web') return c.redirect(`/signed-in#${outcome.handedOver}`, 302);
       return await askAboutDevice(c, purpose.userCode, outcome.token);
     } catch (error) {
@@ -89,7 +89,7 @@ async function askAboutDevice(c: Context<AppEnv>, code: string, token: string): 
     return c.html(renderDecision({ code, token, user, workspace, scopes, ...login }));
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
-    // Opened without a code: it is typed now.
+    // Opened without a code, which the person types now.
     const problem = code === '' ? {} : { problem: error.problem.message };
     return c.html(renderLogin({ code, token, provider: null, ...problem }));
   }
@@ -108,7 +108,7 @@ const linkTo = (purpose: SignInPurpose, workspace: string): string =>
     workspace,
   }).toString()}`;
 
-/** Lax: the provider sends the browser back by a link. `__Host-` keeps hosts beside ours from setting it. */
+/** Lax, because the provider returns the browser by a link. `__Host-` prevents neighbouring hosts from setting it. */
 function cookieOf(c: Context<AppEnv>, sealed: string) {
   const secure = isSecure(c);
   const name = secure ? '__Host-ropewalk_sign_in' : 'ropewalk_sign_in';

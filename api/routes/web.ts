@@ -1,4 +1,4 @@
-// The web application: one page for all addresses, its script and its style. No cookie, and nothing from elsewhere.
+// The web application: one page for all addresses, its script and its style. No cookies, no external resources.
 import type { Context, MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import type { App, AppEnv } from './app.ts';
 
-/** As web/build.ts writes it. */
+/** The format that web/build.ts writes. */
 export const webBundle = z.object({ version: z.string(), html: z.string(), js: z.string(), css: z.string() });
 export type WebBundle = z.infer<typeof webBundle>;
 
@@ -24,7 +24,7 @@ const pages = [
   '/clouds',
 ];
 
-/** Only its own files run, and only the API is asked. Scripts set styles of elements, which no directive forbids. */
+/** Only its own files run, and only the API is requested. Scripts set styles of elements, which no directive forbids. */
 const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
   contentSecurityPolicy: {
     ...{ defaultSrc: ["'none'"], scriptSrc: ["'self'"], styleSrc: ["'self'"], connectSrc: ["'self'"] },
@@ -32,10 +32,10 @@ const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
   },
 });
 
-/** Before the headers of everything else, and therefore over them. */
+/** Before the general headers, so these override them. */
 export function mountWebHeaders(app: App): void {
   for (const path of pages) app.use(path, webHeaders);
-  // Only what holds no secret: the size of a compressed answer reveals what repeats in it.
+  // Only responses without secrets, because the size of a compressed response reveals repetitions.
   app.use('/assets/*', compress());
   app.use('/v1/jobs/:number/task-states', compress());
   app.use(async (c, next) => {
@@ -44,7 +44,7 @@ export function mountWebHeaders(app: App): void {
   });
 }
 
-/** The application itself says that there is no such page. */
+/** The application itself reports the unknown page. */
 export function answerNoSuchPage(c: Context<AppEnv>, bundle: WebBundle): Response {
   c.set('isNoSuchPage', true);
   c.header('Cache-Control', 'no-cache');
@@ -62,7 +62,7 @@ export function mountWeb(app: App, bundle: WebBundle): void {
   const asset = (ending: 'js' | 'css', type: string): void => {
     app.get(`/assets/${bundle.version}.${ending}`, (c) => {
       c.header('Content-Type', type);
-      // The name follows from the content.
+      // The file name is derived from the content.
       c.header('Cache-Control', 'public, max-age=31536000, immutable');
       return c.body(bundle[ending]);
     });
