@@ -1,4 +1,4 @@
-// Which launch errors are retried. A repeated launch finds what the first attempt created, so a launch of unknown outcome is retried.
+// Decides which launch errors are retried. A repeated launch finds the instances of the first attempt, so a launch of unknown outcome is retried.
 // Errors with an unknown code are retried a limited number of times; invalid requests are not retried.
 import { ApplicationFailure } from '@temporalio/activity';
 

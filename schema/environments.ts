@@ -18,7 +18,7 @@ export const namedEnvironment = z.object({
   name: z.string(),
   /** Incremented with each change of the content. */
   version: z.number().int(),
-  /** Of the content; equal contents in a workspace have equal hashes. */
+  /** Hash of the content; equal contents in a workspace have equal hashes. */
   hash: z.string(),
   kind: z.enum(['environment', 'container']),
   /** E.g. `12 requirements, Python 3.12`, or the image. */

@@ -7,9 +7,9 @@ const market = z.enum(['on-demand', 'spot']);
 
 /** US dollars an hour, for instances with their public addresses; null when the price of one type is unknown. */
 export const planPrice = z.object({
-  /** When the first choice is available. */
+  /** Price of the first choice. */
   firstChoice: z.number().nullable(),
-  /** Of the most expensive alternative. */
+  /** Price of the most expensive alternative. */
   max: z.number().nullable(),
 });
 export type PlanPrice = z.infer<typeof planPrice>;

@@ -24,7 +24,7 @@ export interface ResolvedMachines {
   machines?: MachineSettings;
   /** The offers from which they were chosen. */
   offers: readonly Offer[];
-  /** Null where nothing costs anything. */
+  /** Null where instances are free. */
   onDemandPrices: PlaceReader['onDemandPrices'];
   addressPrices: PlaceReader['addressPrices'];
   /** vCPUs counted for a worker: those of the largest type that may be launched. */

@@ -81,7 +81,7 @@ const isThere = (value: unknown): boolean => value !== null && value !== undefin
 
 const only = (activation: Activation, jobs: Jobs): Activation => ({ ...activation, jobs });
 
-/** More consecutive waits than any of our loops has without a command between them; each round costs microseconds. */
+/** Maximum number of consecutive waits without a command between them; none of our loops has as many. Each round costs microseconds. */
 const rounds = 20;
 
 /** Resolves when no condition can make progress: each round checks all conditions once. */

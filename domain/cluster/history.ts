@@ -11,7 +11,7 @@ export interface EventChange {
   kind: 'event';
   code: string;
   text: string;
-  /** The user who asked for it, when one did. */
+  /** The user who requested it, if any. */
   by?: string;
 }
 

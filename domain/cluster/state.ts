@@ -201,7 +201,7 @@ export interface LaunchFailure {
   /** The provider's error code. */
   code: string;
   scope: FailureScope;
-  /** A sentence for people. */
+  /** One sentence. */
   text: string;
   count: number;
 }

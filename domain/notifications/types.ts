@@ -37,7 +37,7 @@ export interface NewNotification {
   once?: string;
 }
 
-/** Days a notification and its deliveries are kept. */
+/** How long a notification and its deliveries are kept. */
 export const notificationsKeptMs = 30 * 86_400_000;
 
 /** `*`, a noun with all its verbs (`job.*`), or a type. */

@@ -26,9 +26,9 @@ export const noAddresses: AddressPrices = {
 
 /** US dollars an hour; null when the price of one type is unknown. */
 export interface PlanPrice {
-  /** Of the first choice. */
+  /** Price of the first choice. */
   firstChoice: number | null;
-  /** Of the most expensive alternative. */
+  /** Price of the most expensive alternative. */
   max: number | null;
 }
 
@@ -42,7 +42,7 @@ export interface PlannedRole {
   count: number;
   markets: Market[];
   types: PlannedType[];
-  /** Of all `count` instances together, with their public addresses. */
+  /** Price of all `count` instances together, with their public addresses. */
   pricePerHour: PlanPrice;
 }
 

@@ -15,7 +15,7 @@ export interface StuckObservation {
   writer: { completedEventId: number; buildId: string; hasUpdate: boolean; isRepeated: boolean } | null;
 }
 
-/** A reset that was done. */
+/** A completed reset. */
 export interface Reset {
   workflowId: string;
   atMs: number;

@@ -1,4 +1,4 @@
-// Delivers stored commands. A command whose workflow is still to be started stays for the next round.
+// Delivers stored commands. A command whose workflow has not started yet stays for the next round.
 import type { DeferredCommand } from '../../store/command-port.ts';
 import type { Deps } from '../context.ts';
 import { clusterRecordOfJob } from '../../views/cluster.ts';

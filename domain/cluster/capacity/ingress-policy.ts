@@ -51,7 +51,7 @@ function isAllowed(policy: Exclude<IngressPolicy, 'any'>, text: string): boolean
 
 interface Range {
   family: 4 | 6;
-  /** Of the address: 32 or 128 binary digits. */
+  /** The address in 32 or 128 binary digits. */
   digits: string;
   bits: number;
 }

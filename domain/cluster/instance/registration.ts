@@ -62,7 +62,7 @@ export const isOverdue = (instance: ClusterInstance): boolean =>
 const hasMissedChecks = (lateness: Lateness | null): boolean =>
   lateness !== null && !lateness.underWay && lateness.checks >= checksNeeded;
 
-/** Moments at which a check becomes due. */
+/** Times at which a check becomes due. */
 export function registrationWakes({ settings, instances }: ClusterState): Wake[] {
   const checks = instances.flatMap((instance) => {
     const atMs = nextCheckMs(settings, instance);

@@ -94,7 +94,7 @@ export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot:
   if (from !== slot) swapHistories(state, from, slot);
 }
 
-/** Otherwise a slot that was given up would stay given up with a working instance. Generations stay, because a slot has each number only once. */
+/** A slot that was given up must not stay given up with a working instance. Generations stay, because a slot has each number only once. */
 function swapHistories(state: ClusterState, one: number, other: number): void {
   const [first, second] = [slotHistory(state, one), slotHistory(state, other)];
   state.slots[one] = { ...second, generations: first.generations };
