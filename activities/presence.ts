@@ -6,7 +6,7 @@ import { type NamespaceMemo, reconcileScheduleId } from '../contracts/reconcile.
 import { updateDeadlineMs } from '../domain/workflow-limits.ts';
 import type { WorkflowPresence } from '../domain/presence.ts';
 
-/** Never rejects: any unclear answer of the server is `unknown`. */
+/** Never rejects: any ambiguous answer of the server is `unknown`. */
 export const presenceOf = async (client: Client, workflowId: string): Promise<WorkflowPresence> =>
   (await lookUp(client, workflowId)).presence;
 

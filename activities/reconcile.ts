@@ -151,7 +151,7 @@ async function finalize<V>(
   await records.end({ view, version: record.viewVersion + 1, release, nowMs: (deps.now ?? Date.now)() });
 }
 
-/** Returns the result of the workflow if there is one; otherwise its last known view, ended. */
+/** Returns the result of the workflow if there is one; otherwise its newest available view, ended. */
 async function finalView<V>(
   client: Client,
   workflowId: string,

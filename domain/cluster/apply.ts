@@ -1,5 +1,5 @@
-// Applies news to a cluster's state: the outcome of a launch, an agent's report, the provider's answer about suspected instances, terminations. Each
-// function changes the state in place and is idempotent.
+// Applies events to a cluster's state: the outcome of a launch, an agent's report, the provider's answer about suspected instances, terminations.
+// Each function changes the state in place and is idempotent.
 import type { InstancePrice, Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
 import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from './limits.ts';
