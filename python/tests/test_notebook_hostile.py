@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_repository import lacking_repository
 from jupyter_stand_in import Answer, Here, JupyterStandIn
 
 from ropewalk.errors import RopewalkError
@@ -177,3 +178,13 @@ def test_a_repository_that_lies_in_the_directory_runs_no_program_for_the_sync(he
 def test_no_name_of_a_repository_is_synced(name: str) -> None:
     assert is_synced("header", ()) and is_synced("config", ())
     assert not is_synced(name, ())
+
+
+def test_a_repository_that_lies_in_the_directory_fetches_no_missing_object_for_the_sync(here: Here) -> None:
+    ran = lacking_repository(here.root)
+    LocalFiles(here.root).ignored_by_git({"left-out", "kept"})
+    assert not ran.exists()
+    # The same question without the guard runs it.
+    command = ["git", "-C", str(here.root), "check-ignore", "--stdin"]
+    subprocess.run(command, input=b"left-out", capture_output=True, timeout=60)
+    assert ran.exists()

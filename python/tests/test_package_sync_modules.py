@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hostile_repository import lacking_repository
 
 from ropewalk.package_sync.archives import zip_of
 from ropewalk.package_sync.modules import collect_modules, imported_names, module_roots
@@ -58,6 +59,16 @@ class TestModules:
         assert not ran.exists()
         # The same listing without the guard runs it.
         subprocess.run(["git", "-C", str(tmp_path), "ls-files", "--others"], capture_output=True, timeout=60)
+        assert ran.exists()
+
+    def test_a_repository_fetches_no_missing_object_by_a_program_that_it_names(self, tmp_path: Path) -> None:
+        self.make(tmp_path)
+        ran = lacking_repository(tmp_path)
+        assert "helpers" in collect_modules([tmp_path]).names
+        assert not ran.exists()
+        # The same listing without the guard runs it.
+        listing = ["ls-files", "--others", "--exclude-standard"]
+        subprocess.run(["git", "-C", str(tmp_path), *listing], capture_output=True, timeout=60)
         assert ran.exists()
 
     def test_modules_of_the_standard_library_are_not_hidden(self, tmp_path: Path) -> None:

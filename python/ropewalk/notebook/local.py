@@ -12,11 +12,12 @@ import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ropewalk.errors import RopewalkError
 from ropewalk.notebook.decide import parents
 from ropewalk.notebook.names import is_synced
-from ropewalk.package_sync.git import TRUSTLESS
+from ropewalk.package_sync.git import TRUSTLESS, trustless_environment
 
 #: Hidden: never synced. One that a killed process has left can be removed.
 _TEMPORARY = ".ropewalk-sync-"
@@ -86,14 +87,15 @@ class LocalFiles:
             return set()
         names = "".join(f"{path}\0" for path in sorted(paths)).encode()
         command = [git, *TRUSTLESS, "-C", str(self.root)]
+        options: dict[str, Any] = {"env": trustless_environment(), "capture_output": True, "timeout": _GIT_TIMEOUT_S}
         try:
-            run = subprocess.run([*command, *_CHECK_IGNORE], input=names, capture_output=True, timeout=_GIT_TIMEOUT_S)
+            run = subprocess.run([*command, *_CHECK_IGNORE], input=names, **options)
             if run.returncode > 1 and (self.root / ".gitignore").exists():
                 # No repository, or one with submodules here: what is named in this directory alone.
                 with tempfile.TemporaryDirectory() as place:
-                    subprocess.run([git, "init", "--quiet", "--bare", place], capture_output=True, timeout=_GIT_TIMEOUT_S)
+                    subprocess.run([git, "init", "--quiet", "--bare", place], **options)
                     apart = [f"--git-dir={place}", f"--work-tree={self.root}", "-c", "core.bare=false", *_CHECK_IGNORE]
-                    run = subprocess.run([*command, *apart], input=names, capture_output=True, timeout=_GIT_TIMEOUT_S)
+                    run = subprocess.run([*command, *apart], input=names, **options)
         except subprocess.TimeoutExpired:
             raise RopewalkError(f"git does not say what .gitignore names in {self.root}.", code="SYNC_FAILED") from None
         return {os.fsdecode(name) for name in run.stdout.split(b"\0") if name} if run.returncode <= 1 else set()

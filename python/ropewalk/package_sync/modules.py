@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .archives import PackageFile, zip_of
-from .git import TRUSTLESS
+from .git import TRUSTLESS, trustless_environment
 from .imports import names_in
 from .names import canonical
 from .problems import PackageSyncError
@@ -226,7 +226,7 @@ def _files_of_git(root: Path) -> set[Path] | None:
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
     command = ["git", *TRUSTLESS, "-C", str(root), *listing]
     try:
-        listed = subprocess.run(command, capture_output=True, timeout=60)
+        listed = subprocess.run(command, env=trustless_environment(), capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     if listed.returncode != 0:
