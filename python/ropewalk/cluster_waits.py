@@ -20,6 +20,7 @@ from ropewalk.missing_modules import send_hints
 from ropewalk.package_sync.options import PackageSyncOptions
 from ropewalk.panel import ClusterWidget
 from ropewalk.plans import price_range
+from ropewalk.printable import clean_lines
 from ropewalk.program import warn_program
 from ropewalk.remote import Remote
 from ropewalk.reuse import differences
@@ -168,6 +169,7 @@ class WaitingCluster(DaskCluster):
 
     def _log(self, log: str) -> None:
         """On stderr: stdout belongs to the program."""
+        log = clean_lines(log)
         self._cluster_manager_logs.append((datetime.now(), log))
         if self.quiet:
             return

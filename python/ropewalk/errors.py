@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ropewalk.printable import clean_lines
+
 
 class RopewalkError(Exception):
     """The API refused the request, or could not be reached."""
@@ -16,13 +18,14 @@ class RopewalkError(Exception):
         request_id: str | None = None,
         status: int | None = None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        # Texts of the API quote other users, and tracebacks go to a terminal.
+        self.message = clean_lines(message)
+        super().__init__(self.message)
         #: A code of docs/errors.md, e.g. VALIDATION or NAME_TAKEN.
         self.code = code
         #: The invalid input field, by its name in the API.
         self.field = field
-        self.hint = hint
+        self.hint = None if hint is None else clean_lines(hint)
         #: Identifies the request in the server's logs.
         self.request_id = request_id
         #: The HTTP status; None without an answer.

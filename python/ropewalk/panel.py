@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from ropewalk.printable import clean
 from ropewalk.views import ClusterView, Instance
 
 WorkerState = Literal["Provisioning", "Booting", "Environment", "Starting", "Ready", "Stopping", "Error"]
@@ -142,7 +143,7 @@ def title(view: ClusterView) -> str:
 
 
 def newest_events(view: ClusterView) -> list[str]:
-    return [f"{_clock(event['at'])} {event['code']}: {event['text']}" for event in view.get("events", [])[-_MAX_EVENTS:]]
+    return [clean(f"{_clock(event['at'])} {event['code']}: {event['text']}") for event in view.get("events", [])[-_MAX_EVENTS:]]
 
 
 def text_panel(view: ClusterView) -> str:

@@ -16,8 +16,8 @@ from stand_in_jobs import JobsStandIn, a_job, a_line
 from ropewalk.cli.environment_files import read_registry_auth, read_variables
 from ropewalk.cli.job_views import format_bar, format_ids
 from ropewalk.cli.main import main
-from ropewalk.cli.terminal import clean
 from ropewalk.package_sync.modules import module_roots
+from ropewalk.printable import clean
 
 Run = Callable[..., tuple[int, str, str]]
 

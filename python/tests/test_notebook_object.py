@@ -105,3 +105,22 @@ def test_what_makes_no_sense_is_refused_before_any_request(
     with pytest.raises(error, match=said):
         make("one", **options)
     assert jupyter.requests == []
+
+
+def test_what_the_server_says_has_nothing_that_a_terminal_obeys(
+    jupyter: JupyterStandIn, make: Make, tmp_path: Path, capsys: Any
+) -> None:
+    (tmp_path / "files/one.ipynb").write_bytes(b"mine")
+    answer = {"message": "no\x1b]52;c;aGk=\x07\x1b[2J way\u202e"}
+    jupyter.instead = lambda method, path: (403, answer) if method == "PUT" else None
+    notebook = make("loud", sync=tmp_path / "files").start()
+    said = capsys.readouterr().err
+    assert "one.ipynb cannot be synced: Jupyter refused PUT of one.ipynb (HTTP status 403: no way)." in said
+    assert "\x1b" not in said and "\u202e" not in said
+    notebook.stop(sync=False)
+
+
+def test_a_message_of_an_error_has_nothing_that_a_terminal_obeys() -> None:
+    error = ropewalk.RopewalkError("Rejected by eve: \x1b]0;title\x07no\nSecond line", code="REJECTED", hint="\x1b[2JHint")
+    assert (error.message, error.hint) == ("Rejected by eve: no\nSecond line", "Hint")
+    assert str(error) == "Rejected by eve: no\nSecond line Hint [REJECTED]"

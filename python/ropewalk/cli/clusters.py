@@ -25,10 +25,10 @@ from ropewalk.cli.options import (
 )
 from ropewalk.cli.past import cluster_at
 from ropewalk.cli.session import is_filtered, newest, number_of_cluster, output, until_interrupted
-from ropewalk.cli.terminal import clean
 from ropewalk.cli.why import show_why
 from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
+from ropewalk.printable import clean
 
 _STATUSES = ("waiting", "pending", "starting", "scaling", "ready", "stopping", "stopped", "error")
 _POLL_S = 1.0

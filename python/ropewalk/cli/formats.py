@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ropewalk.cli.terminal import clean
+from ropewalk.printable import clean
 
 #: A title, and `<`, `>` or `^`: left, right or center.
 Column = tuple[str, str]

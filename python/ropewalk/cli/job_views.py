@@ -19,9 +19,9 @@ from ropewalk.cli.formats import (
     format_time,
     time_of,
 )
-from ropewalk.cli.terminal import clean
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import RopewalkError
+from ropewalk.printable import clean
 
 Job = Mapping[str, Any]
 

@@ -41,10 +41,10 @@ from ropewalk.cli.options import (
     with_log_options,
 )
 from ropewalk.cli.session import is_filtered, newest, number_of_job, output, until_interrupted
-from ropewalk.cli.terminal import clean
 from ropewalk.cli.why import show_why
 from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.errors import RopewalkError
+from ropewalk.printable import clean
 
 _STATUSES = ("waiting", "pending", "running", "done", "error", "cancelled")
 _TASK_STATES = ("pending", "assigned", "running", "done", "error", "cancelled", "unknown")

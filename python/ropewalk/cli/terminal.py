@@ -6,24 +6,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-import unicodedata
 from typing import Any
 
-#: Sequences of ECMA-48: CSI, then strings up to their end, then two-character escapes.
-_ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
-    r"|\x1b[ -/]*[0-~]?"
-)
-#: Characters that reverse the direction of text, and line separators.
-_DIRECTIONS = frozenset(map(chr, [*range(0x2028, 0x202F), *range(0x2066, 0x206A)]))
-
-
-def clean(text: str) -> str:
-    """One line of text without terminal escapes and control characters."""
-    kept = _ESCAPES.sub("", text)
-    return "".join(one for one in kept if one == "\t" or (unicodedata.category(one) != "Cc" and one not in _DIRECTIONS))
-
+from ropewalk.printable import clean, clean_lines
 
 def one_line(text: str) -> str:
     """Error messages of an installer have many lines."""
@@ -38,7 +23,7 @@ class Output:
 
     def out(self, text: str) -> None:
         self._erase()
-        self._write(sys.stdout, "\n".join(map(clean, text.split("\n"))))
+        self._write(sys.stdout, clean_lines(text))
 
     def json(self, value: Any, *, indent: int | None = 2) -> None:
         self._erase()
@@ -46,7 +31,7 @@ class Output:
 
     def err(self, text: str) -> None:
         self._erase()
-        self._write(sys.stderr, "\n".join(map(clean, text.split("\n"))))
+        self._write(sys.stderr, clean_lines(text))
 
     def progress(self, text: str, detail: str = "") -> None:
         """`detail`, which changes all the time, is for terminals."""

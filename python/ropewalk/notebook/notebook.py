@@ -20,6 +20,7 @@ from ropewalk.notebook.launch import directory_to_sync, launch
 from ropewalk.notebook.session import make_sync, sync_all
 from ropewalk.notebook.start import StartedNotebook, default_name, short_name
 from ropewalk.package_sync.options import read_options
+from ropewalk.printable import clean_lines
 from ropewalk.views import ClusterView
 from ropewalk.workspaces import workspace_name
 
@@ -195,7 +196,7 @@ class Notebook:
 
     def _say(self, text: str) -> None:
         if not self._quiet:
-            print(text, file=sys.stderr)
+            print(clean_lines(text), file=sys.stderr)
 
 
 def list_notebooks(*, api_url: str | None = None, token: str | None = None) -> list[ClusterView]:
