@@ -17,6 +17,7 @@ from ropewalk.environments import (
     list_software_environments,
 )
 from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
+from ropewalk.functions import Function, function
 from ropewalk.instance_types import list_instance_types
 from ropewalk.notebook.notebook import Notebook, list_notebooks
 from ropewalk.notifications import get_notifications
@@ -31,6 +32,7 @@ __all__ = [
     "ClusterEndedError",
     "ClusterFailedError",
     "ClusterTimeoutError",
+    "Function",
     "JobTimeoutError",
     "Notebook",
     "RopewalkError",
@@ -42,6 +44,7 @@ __all__ = [
     "create_software_environment",
     "delete_cluster",
     "delete_software_environment",
+    "function",
     "get_notifications",
     "get_software_info",
     "list_clusters",

@@ -16,7 +16,6 @@ INSTEAD: Mapping[str, str] = {
     "create_cluster": "use ropewalk.Cluster(name, shutdown_on_close=False)",
     "create_package_sync_software_env": "use ropewalk.Cluster(), which synchronizes packages by itself, or ropewalk.create_software_environment",
     "diagnostics": "use `ropewalk whoami`, and `ropewalk cluster why NUMBER`; an operator has `ropewalk doctor`",
-    "function": "there is no decorator: use ropewalk.Cluster(...).get_client().submit(function, ...) or .map, or ropewalk.batch.run for scripts",
     "get_billing_activity": 'use ropewalk.costs(by="cluster", since="30 days"), and ropewalk.cluster_costs(number)',
     "get_cluster_from_node": "in a task, distributed.get_client() is a client of the cluster that runs it",
     "get_dask_client_from_batch_node": "in a task of a Dask cluster use distributed.get_client(); a batch job has no Dask cluster of its own",
@@ -30,7 +29,7 @@ INSTEAD: Mapping[str, str] = {
     "performance_report": "use distributed.performance_report, which writes a file of yours",
     "revoke_all_api_tokens": "use `ropewalk token list` and `ropewalk token revoke` of a checkout",
     "revoke_api_token": "use `ropewalk token revoke` of a checkout",
-    "run": "use ropewalk.batch.run for commands, or ropewalk.Cluster(...).get_client().submit(function, ...)",
+    "run": "use ropewalk.batch.run for commands, and ropewalk.function for functions",
 }
 
 
