@@ -1,5 +1,5 @@
-// Makes the bundles the stack runs from the sources, the agent's, the workflows' and the web application's, unless the cache has them: it is
-// keyed by the sources and the lockfile, so a changed file is never served from it.
+// Builds the stack's bundles from the sources (the agent, the workflows and the web application), unless they are cached. The
+// cache is keyed by the sources and the lockfile, so a changed file is never served from it.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ interface Recipe {
 const cache = join(repository, 'node_modules', '.cache', 'ropewalk');
 /** Node's compile cache: see bin/ropewalk.mjs. */
 export const compileCache = join(cache, 'compiled');
-/** A running stack may restart from an older bundle; after this long, none does. */
+/** A running stack may restart from an older bundle, but not after this long. */
 const keptForMs = 14 * 24 * 3_600_000;
 
 async function cached({ name, ending, folders, make }: Recipe): Promise<string> {
@@ -87,7 +87,7 @@ async function sourcesOf(folder: string): Promise<string[]> {
 async function removeOld(name: string): Promise<void> {
   for (const file of (await readdir(cache)).filter((entry) => entry.startsWith(`${name}-`))) {
     const path = join(cache, file);
-    // Another stack may be tidying up too.
+    // Another stack may be cleaning up at the same time.
     const age = await stat(path).then(
       (found) => Date.now() - found.mtimeMs,
       () => 0,

@@ -1,5 +1,5 @@
-// temporal-dev.yml: what the one-machine stack consists of. Parsed once, strictly, and all its problems named at once.
-// It never reads the environment: whatever can be set is in the file.
+// temporal-dev.yml: the composition of the one-machine stack. Parsed once, strictly, with all problems reported together. It
+// never reads the environment: every setting is in the file.
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ const autoInstancesPerCore = 8;
 export const localInstances = ({ worker: { maxLocalInstances } }: DevConfig): number =>
   maxLocalInstances === 'auto' ? autoInstancesPerCore * availableParallelism() : maxLocalInstances;
 
-/** What a namespace needs, as this file says it. */
+/** The file's settings for preparing a namespace. */
 export const prepareSettings = (config: DevConfig): PrepareSettings => ({
   retentionDays: config.namespace.retentionDays,
   searchAttributes: config.searchAttributes,

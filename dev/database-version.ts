@@ -1,5 +1,5 @@
-// The dev server's database belongs to the version of Temporal that made it: start-dev sets up its tables when the file is
-// new and never changes them, so another version may fail on it late, or spoil it. What wrote it is recorded beside it.
+// The dev server's database belongs to the version of Temporal that created it: start-dev creates its tables when the file is
+// new and never changes them, so another version may fail on it late, or damage it. The creating version is recorded beside it.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -7,12 +7,12 @@ import { RopewalkError } from '../domain/errors.ts';
 import { exists, writeWhole } from '../providers/local/files.ts';
 import { readTextOrNull } from '../ops/files.ts';
 
-/** Before the server is started. Refuses a database of another or an unknown version, and leaves it as it is. */
+/** Called before the server is started. Refuses a database of another or an unknown version, and leaves it unchanged. */
 export async function guardDatabase(database: string, binary: string): Promise<void> {
   const version = await versionOf(binary);
   const recordPath = `${database}.version`;
   if (!(await exists(database))) {
-    // First the record: a crash in between leaves one without a database, which the next start replaces.
+    // The record comes first: a crash in between leaves one without a database, which the next start replaces.
     await writeWhole(recordPath, `${version}\n`);
     return;
   }
@@ -23,7 +23,7 @@ export async function guardDatabase(database: string, binary: string): Promise<v
     : otherWriter(database, recorded, version, binary);
 }
 
-/** One line, as the program says it: the version of the CLI and of the server in it. */
+/** The program's own version line: the version of the CLI and of its server. */
 async function versionOf(binary: string): Promise<string> {
   const { stdout } = await promisify(execFile)(binary, ['--version'], { timeout: 30_000 }).catch((cause: unknown) => {
     throw new RopewalkError(

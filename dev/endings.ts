@@ -1,10 +1,11 @@
-// What ends a running stack besides a signal: the launcher that started it is gone, the reader of its output, or its database file.
+// Events that end a running stack besides a signal: the loss of its launcher, of the reader of its output, or of its database
+// file.
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 
 /**
- * Resolves when the other end of the file descriptor is closed: the launcher has it (bin/ropewalk.mjs), and the kernel closes it
- * also after SIGKILL. Never resolves for a stack that no launcher started.
+ * Resolves when the other end of the file descriptor is closed: the launcher has it (bin/ropewalk.mjs), and the kernel closes
+ * it also after SIGKILL. Never resolves for a stack without a launcher.
  */
 export function launcherEnded(fd: string | undefined): Promise<void> {
   if (fd === undefined || !/^\d+$/.test(fd)) return new Promise(() => undefined);
@@ -18,8 +19,8 @@ export function launcherEnded(fd: string | undefined): Promise<void> {
 }
 
 /**
- * Resolves when a line cannot be written because the reader has ended, as after `ropewalk dev | head -1`. From then on lines are lost, and
- * no write fails the process.
+ * Resolves when a line cannot be written because the reader has ended, as after `ropewalk dev | head -1`. From then on lines
+ * are lost, and no write fails the process.
  */
 export function outputClosed(streams: readonly NodeJS.WriteStream[]): Promise<void> {
   return new Promise((resolve) => {
@@ -30,8 +31,8 @@ export function outputClosed(streams: readonly NodeJS.WriteStream[]): Promise<vo
 const checkEveryMs = 2_000;
 
 /**
- * Resolves when the path no longer leads to the file that it led to at first: SQLite goes on with a deleted file, and all that is written
- * to it is lost. Never rejects; ends with the signal.
+ * Resolves when the path no longer leads to its original file: SQLite continues on a deleted file, and all writes to it are
+ * lost. Never rejects; ends with the signal.
  */
 export async function fileLost(path: string, signal: AbortSignal): Promise<void> {
   const first = await stat(path).catch(() => null);

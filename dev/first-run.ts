@@ -1,5 +1,5 @@
-// What each start of a home makes sure of: workspace `default`, and a config.yaml with a token that the database knows. The
-// secret of a token is written to that file alone (0600) and never printed.
+// Ensures at each start of a home: the workspace `default`, and a config.yaml with a token that the database accepts. The
+// token's secret is only written to that file (0600) and never printed.
 import { userInfo } from 'node:os';
 
 import { parse, stringify } from 'yaml';
@@ -13,7 +13,7 @@ import { writeWhole } from '../providers/local/files.ts';
 import { type UserConfig, userConfig } from '../schema/user-config.ts';
 import type { Store } from '../store/store.ts';
 
-/** What happened to the token: it works, it is the first one, or it takes the place of one that the database refuses. */
+/** The outcome for the token: it works, it is the first one, or it replaces one that the database refuses. */
 export type TokenOutcome = 'kept' | 'new' | 'replaced';
 
 export async function ensureUserConfig(
@@ -32,7 +32,7 @@ export async function ensureUserConfig(
   return before.token === undefined ? 'new' : 'replaced';
 }
 
-/** A token of this machine's user, who is an admin of workspace `default` unless they were given another role. */
+/** A token of this machine's user, who is an admin of workspace `default` unless they have another role. */
 async function issueToken(store: Store, keys: Keys): Promise<string> {
   const user = userInfo().username;
   const { token } = await createFirstAdmin(store, keys, { workspace: defaultWorkspace, admin: user });
@@ -45,7 +45,7 @@ async function issueToken(store: Store, keys: Keys): Promise<string> {
   return tokenText(defaultWorkspace, secret);
 }
 
-/** Null when the database does not accept the token now. */
+/** Null when the database does not accept the token. */
 async function workspaceOfToken(store: Store, keys: Keys, text: string): Promise<string | null> {
   const parsed = parseToken(text);
   const found = parsed === null ? null : await store.people.findToken(parsed.workspace, parsed.id);
@@ -62,7 +62,7 @@ async function readUserConfig(path: string): Promise<UserConfig> {
   try {
     return userConfig.parse(parse(text) ?? {});
   } catch {
-    // Neither the parser's message nor a cause: they may quote the line with the token.
+    // Omits the parser's message and the cause, which may quote the line with the token.
     const hint = 'Correct it, or move it away: the next start writes another one.';
     throw new RopewalkError({ code: 'VALIDATION', message: `${path} is not a valid configuration`, hint });
   }

@@ -1,10 +1,10 @@
-// A start or a run that failed because a disk is full: which one. Errors of writes name no file, and SQLite's and Temporal's are texts.
+// Finds the full disk behind a failed start or run. Write errors name no file, and those of SQLite and Temporal are only texts.
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
 
-/** Whether a line of a program says that a disk is full. */
+/** Whether a line of a program reports a full disk. */
 export const saysDiskIsFull = (line: string): boolean => full.test(line);
 
 const full = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|database or disk is full|disk is full/i;
@@ -12,10 +12,10 @@ const full = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|database
 /** Bytes. With less, neither a database nor a log can grow. */
 const nearlyFull = 4 * 1024 * 1024;
 
-/** Null when the error does not come from a full disk. `places`: the directories that a start writes to. */
+/** Null when the error does not come from a full disk. `places` are the directories that a start writes to. */
 export async function fullDiskError(error: unknown, places: readonly string[]): Promise<RopewalkError | null> {
   const said = reasonOf(error);
-  // An error without an explanation of ours may hide it: Temporal answers "shard status unknown" when it cannot write.
+  // An unexplained error may hide it: Temporal answers "shard status unknown" when it cannot write.
   const isUnexplained = error instanceof Error && !(error instanceof RopewalkError);
   if (said === null && !isUnexplained) return null;
   const found = await Promise.all(places.map(fullness));
@@ -33,7 +33,7 @@ export async function fullDiskError(error: unknown, places: readonly string[]): 
   );
 }
 
-/** The line that says it. */
+/** The line that reports a full disk. */
 function reasonOf(error: unknown): string | null {
   for (let each = error; each instanceof Error; each = each.cause) {
     const line = each.message.split('\n').find(saysDiskIsFull);
@@ -44,11 +44,11 @@ function reasonOf(error: unknown): string | null {
 
 async function fullness(place: string): Promise<string | null> {
   const disk = await statfs(place).catch(() => null);
-  // What is still to be made is on the disk of its parent.
+  // A missing directory will be created on the disk of its parent.
   if (disk === null) return dirname(place) === place ? null : fullness(dirname(place));
   const bytes = disk.bavail * disk.bsize;
   if (bytes < nearlyFull) return `${place} has ${Math.floor(bytes / 1024)} KiB left`;
-  // File systems that count no files have 0 of 0.
+  // File systems that count no files report 0 of 0.
   return disk.files > 0 && disk.ffree < fewFiles ? `${place} has room for ${disk.ffree} more files` : null;
 }
 

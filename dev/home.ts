@@ -1,6 +1,6 @@
-// The home directory of one stack, and its lock: one stack at a time. The lock is a complete file, made by link(), that
-// names its owner by pid and start time, so that the lock of a process that has ended is taken over. A pid says nothing in another
-// pid namespace, as of two containers with one home: so the owner also touches the file every few seconds.
+// The home directory of one stack, and its lock: one stack at a time. The lock is a complete file, created by link(), that
+// names its owner by pid and start time, so that the lock of an ended process is taken over. A pid is meaningless in another
+// pid namespace, as with two containers on one home, so the owner also touches the file every few seconds.
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -23,9 +23,9 @@ export interface Home {
 }
 
 /**
- * Temporal makes its database readable by all users, and the home may be an older directory that others can enter. SQLite
- * gives its other files the mode of this one. The server makes tables in a file that it has made itself alone, so this comes after its
- * first start.
+ * Temporal makes its database readable by all users, and the home may be an older directory that others can enter. SQLite gives
+ * its other files the mode of this one. The server creates tables only in a file that it has created itself, so this runs after
+ * its first start.
  */
 export async function makePrivate(database: string): Promise<void> {
   for (const file of [database, `${database}-wal`, `${database}-shm`]) {
@@ -56,7 +56,7 @@ export async function openHome(path: string): Promise<Home> {
   };
 }
 
-/** Throws CONFLICT, naming the owner, when a living process has the home. */
+/** Throws CONFLICT, naming the owner, when a live process has the home. */
 export async function lockHome(home: Home): Promise<Lock> {
   const startTime = await startTimeOf(process.pid);
   if (startTime === null) throw new Error('cannot read the start time of this process, without which no lock is safe');
@@ -118,10 +118,10 @@ async function isAlive(path: string, other: Owner, me: Owner): Promise<boolean> 
 
 const touch = (path: string): Promise<void> => utimes(path, new Date(), new Date()).catch(() => undefined);
 
-/** Linux names it `pid:[4026531836]`; elsewhere there is one. */
+/** Linux names it `pid:[4026531836]`; elsewhere there is only one. */
 const pidNamespaceOf = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 
-/** What processes left that were killed, or had no room on the disk, while they took the lock. */
+/** Removes the files of processes that were killed, or ran out of disk space, while they took the lock. */
 async function removeLeftovers(lock: string, me: Owner): Promise<void> {
   const prefix = `${basename(lock)}.`;
   for (const name of await readdir(dirname(lock))) {

@@ -11,7 +11,7 @@ import type { Owner } from '../providers/provider.ts';
 import { clusterMessages, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { SuspectSignal } from '../contracts/cluster.ts';
 
-/** Agents of an earlier stack that still run: they find the next stack by its kept port and go on. */
+/** Running agents of an earlier stack: they find the next stack by its kept port and continue. */
 export async function countRunning(home: string): Promise<number> {
   const found = await Promise.all((await listInstanceIds(home)).map((id) => livenessOf(home, id)));
   return found.filter((liveness) => liveness === 'running').length;
@@ -29,7 +29,7 @@ export async function reportDead(client: Client, home: string, open: Set<number>
   }
 }
 
-/** By cluster, of those that are open. */
+/** Dead instances of open clusters, by cluster. */
 export async function listDead(home: string, open: Set<number>): Promise<Map<number, string[]>> {
   const dead = new Map<number, string[]>();
   for (const id of await listInstanceIds(home)) {
@@ -40,7 +40,7 @@ export async function listDead(home: string, open: Set<number>): Promise<Map<num
   return dead;
 }
 
-/** Removes the directories of instances whose launch tokens have long expired: no launch asks for them again. */
+/** Removes the directories of instances whose launch tokens have long expired: no launch will use them again. */
 export async function pruneInstances(home: string): Promise<void> {
   for (const id of await listInstanceIds(home)) {
     const { root, tombstone } = instancePaths(home, id);
@@ -50,14 +50,14 @@ export async function pruneInstances(home: string): Promise<void> {
   }
 }
 
-/** Ends every other instance without a tombstone, with all that it started; how many there were. */
+/** Ends every other instance without a tombstone, with everything it started; returns their number. */
 export async function endInstances(
   home: string,
   { withinMs, except }: { withinMs: number; except: ReadonlySet<string> },
 ): Promise<number> {
   const provider = createLocalProvider({
     home,
-    // Nothing is launched here.
+    // This provider launches nothing.
     agentBundle: '',
     nodePath: process.execPath,
     maxInstances: 0,
@@ -81,7 +81,7 @@ export async function endInstances(
 
 type Liveness = 'not started' | 'running' | 'ended';
 
-/** The Temporal worker of this stack may be launching: an instance whose agent has not claimed its name is not dead. */
+/** The stack's Temporal worker may be launching: an instance whose agent has not claimed its name yet is not dead. */
 async function livenessOf(home: string, id: string): Promise<Liveness> {
   const paths = instancePaths(home, id);
   if (await exists(paths.tombstone)) return 'ended';

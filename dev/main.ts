@@ -21,7 +21,7 @@ export interface DevOptions {
   ui?: boolean;
 }
 
-/** Runs the one-machine stack until SIGINT or SIGTERM; the exit code. */
+/** Runs the one-machine stack until SIGINT or SIGTERM; returns the exit code. */
 export async function runDev(options: DevOptions = {}): Promise<number> {
   const path = resolve(options.home ?? (process.env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk')));
   try {
@@ -45,7 +45,9 @@ const withUi = (config: DevConfig, ui: boolean): DevConfig => ({
   temporal: { ...config.temporal, ui: config.temporal.ui || ui },
 });
 
-/** Milliseconds. A terminal's Ctrl-C arrives directly and through the wrapper that started us: signals this close are one. */
+/**
+ * Milliseconds. A terminal's Ctrl-C arrives directly and through the wrapper that started us: signals this close count as one.
+ */
 const samePressMs = 500;
 
 async function runUntilStopped(home: Home, stack: Stack, env: Record<string, string>): Promise<number> {
@@ -70,7 +72,7 @@ async function runUntilStopped(home: Home, stack: Stack, env: Record<string, str
   let keep: Kept = 'earlier';
   let isReady = false;
   const ending = Promise.race([
-    // Before it is ready it ends what it has begun: agents of an earlier stack may hold work that this one never saw.
+    // Before it is ready, only its own processes are ended: agents of an earlier stack may hold work that it does not know.
     signalled.then(() => ({ code: 0, kept: isReady ? ('none' as const) : ('earlier' as const), why: null })),
     launcherEnded(env['ROPEWALK_LAUNCHER_FD']).then(() => ({ code: 1, kept: 'all' as const, why: launcherGone })),
     outputClosed([process.stdout, process.stderr]).then(() => ({ code: 1, kept: 'all' as const, why: readerGone })),
@@ -89,7 +91,7 @@ async function runUntilStopped(home: Home, stack: Stack, env: Record<string, str
     return code;
   } finally {
     over.abort();
-    // A failed start throws: what ran before it goes on.
+    // A failed start throws: earlier instances continue.
     await stack.stop({ keep });
     for (const name of signals) process.off(name, onSignal);
     say('stopped');

@@ -1,4 +1,4 @@
-// What is open while the stack starts or stops, as the database has it.
+// Open jobs and clusters in the database while the stack starts or stops.
 import type { OpenRecord, Store } from '../store/store.ts';
 
 type Records = Pick<Store['jobs'], 'listOpen'>;

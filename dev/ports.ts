@@ -15,11 +15,11 @@ export interface Ports {
   temporal: number;
   ui: number;
   api: number;
-  /** Another origin than the API's: a dashboard's scripts are written by the users of a cluster. */
+  /** A separate origin from the API's, because the users of a cluster write the scripts of its dashboard. */
   dashboards: number;
 }
 
-/** `embedded` is false when Temporal runs elsewhere: then only the API's two ports matter. */
+/** `embedded` is false with an external Temporal: then only the API's two ports matter. */
 export async function choosePorts(home: string, asked: DevConfig['ports'], embedded: boolean): Promise<Ports> {
   const path = join(home, 'ports.json');
   const kept = await readJson(path, keptPorts);
@@ -48,7 +48,10 @@ const names = ['temporal', 'ui', 'api', 'dashboards'] as const;
 const keptPort = z.object({ asked: z.union([z.number(), z.literal('auto')]), port: z.number() });
 const keptPorts = z.object({ temporal: keptPort, ui: keptPort, api: keptPort, dashboards: keptPort });
 
-/** Below the ports that Linux and macOS give to outgoing connections, and Temporal's server to its own parts: they could take it before the stack does. */
+/**
+ * Below the ports that Linux and macOS assign to outgoing connections, and Temporal's server to its own services: those could
+ * take one before the stack does.
+ */
 const chosenPorts = { first: 10_000, last: 32_767 };
 
 async function firstChoice(asked: number | 'auto', used: Set<number>): Promise<number> {

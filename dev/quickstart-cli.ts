@@ -1,4 +1,4 @@
-// Prints a command of the quickstart and runs exactly that, as a user who types it at the top of the checkout, with the
+// Prints a command of the quickstart and runs exactly that, like a user who types it at the top of the checkout, with the
 // checkout's bin/ on the PATH.
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { repository } from './build.ts';
 
 /**
- * Shows the command and all that it prints. Resolves when it has ended.
+ * Shows the command and its output. Resolves when it has ended.
  * @param words after `ropewalk`. Throws when one needs quotes in a shell.
  */
 export async function typeCommand(

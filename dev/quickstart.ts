@@ -1,5 +1,5 @@
-// `npm run quickstart`: starts the stack in a home of its own, types the commands of a first session (a job and a Dask cluster
-// over the files of examples/weather), and ends everything it started. `--keep` keeps the home, in ./.ropewalk.
+// `npm run quickstart`: starts the stack in its own home, types the commands of a first session (a job and a Dask cluster over
+// the files of examples/weather), and ends everything it started. `--keep` keeps the home, in ./.ropewalk.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ function startStack(home: string, env: Record<string, string>): Stack {
     cwd: repository,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A Ctrl-C in the terminal reaches only this process, which stops the stack in order.
+    // A Ctrl-C in the terminal reaches only this process, which then shuts the stack down.
     detached: true,
   });
   let text = '';
@@ -101,7 +101,7 @@ async function whenReady(home: string, stack: Stack): Promise<z.infer<typeof rea
   }
 }
 
-/** Stops the stack. Returns false, after printing a list, when a process of it is left. */
+/** Stops the stack. Returns false, after printing a list, when some of its processes remain. */
 async function finish(home: string, stack: Stack): Promise<boolean> {
   console.log('\nStopping what was started');
   stack.child.kill('SIGTERM');

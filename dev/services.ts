@@ -1,4 +1,4 @@
-// The API and the Temporal workers of the stack: with which program, settings and environment each is started.
+// The API and the Temporal workers of the stack: the program, settings and environment of each.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -23,13 +23,13 @@ export interface ServiceContext {
   port: number;
   dashboardPort: number;
   bundles: Bundles;
-  /** Of a child as it runs now. */
+  /** The pid of a running child. */
   pidOf: (name: string) => number | undefined;
 }
 
 /**
- * The environment of every child, without what belongs to npm, to Temporal or to another Ropewalk: children get those from us
- * or not at all. What an operator sets goes this way, and never onto a command line: a URL may have a password.
+ * The environment of every child, without variables of npm, Temporal or another Ropewalk: children get those from us or not at
+ * all. Operator settings are passed here, never on a command line, because a URL may contain a password.
  */
 export function plainEnv(env: Record<string, string>, home: string): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
@@ -45,7 +45,10 @@ export function plainEnv(env: Record<string, string>, home: string): Record<stri
   };
 }
 
-/** Of API and Temporal workers, where the stack has no value of its own. Sections `env` of temporal-dev.yml win over them. */
+/**
+ * Variables for the API and Temporal workers where the stack has no own value. Sections `env` of temporal-dev.yml override
+ * them.
+ */
 const operatorSettings = [
   ...['ROPEWALK_DATABASE_URL', 'ROPEWALK_OBJECTS', 'ROPEWALK_LOCAL_DOLLARS_PER_HOUR'],
   ...['ROPEWALK_WEBHOOK_PRIVATE', 'ROPEWALK_ALLOWED_HOSTS', 'ROPEWALK_TRUSTED_PROXIES', 'ROPEWALK_DASHBOARD_URL'],
@@ -110,7 +113,7 @@ export function temporalWorkers(context: ServiceContext): ChildSpec[] {
   }));
 }
 
-/** A young generation as large as Node allows keeps 150 MB of garbage; package.json has the same options. */
+/** The largest young generation that Node allows keeps 150 MB of garbage; package.json has the same options. */
 const workerOptions = [
   '--max-semi-space-size=8',
   ...['--import', pathToFileURL(join(repository, 'platform', 'workflow-vm.ts')).href],

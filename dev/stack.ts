@@ -1,5 +1,5 @@
-// The one-machine stack: what is started in which order, and ended in the reverse one. At any moment `stop` ends what runs
-// so far. It leaves nothing behind but the home directory.
+// The one-machine stack: starts its processes in order, and ends them in reverse order. `stop` ends everything that runs at
+// that moment. Only the home directory remains.
 import { rm } from 'node:fs/promises';
 
 import { Client, type Connection } from '@temporalio/client';
@@ -39,7 +39,7 @@ export interface StackOptions {
   say: (line: string) => void;
 }
 
-/** $HOME/run/stack.json: there when the stack is ready, and only then. */
+/** $HOME/run/stack.json: exists only while the stack is ready. */
 export interface StackInfo {
   apiUrl: string;
   temporalAddress: string;
@@ -52,9 +52,9 @@ export type Kept = 'none' | 'earlier' | 'all';
 
 export interface Stack {
   start: () => Promise<StackInfo>;
-  /** `keep`: which instances go on, for the next start to adopt. `earlier`: those that ran before this start. */
+  /** `keep`: the instances that continue, for the next start to adopt. `earlier`: those that ran before this start. */
   stop: (options: { keep: Kept }) => Promise<void>;
-  /** At once and without order; instances live on and are adopted by the next start. */
+  /** Kills at once, in no order; instances keep running and are adopted by the next start. */
   killAll: () => void;
 }
 
@@ -86,7 +86,7 @@ export function createStack(options: StackOptions): Stack {
     const host = await loadHost(home.path);
     const database = await openDatabase({ env, home: home.path, host });
     ({ store } = database);
-    // A damaged file is named now: the API, which reads it too, would only be started again and again.
+    // Reports a damaged file now: the API, which reads it too, would only be restarted again and again.
     const keys = await loadKeys(home.keyFile);
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
@@ -123,7 +123,7 @@ export function createStack(options: StackOptions): Stack {
     };
     const workers = Promise.all(temporalWorkers(context).map(run));
     if (database.isNew && wasClaimed) {
-      // Before the API gives out numbers that workflows of an earlier database have.
+      // Before the API assigns numbers of workflows from an earlier database.
       await workers;
       await addKnownWorkflows(client);
     }
@@ -153,7 +153,8 @@ export function createStack(options: StackOptions): Stack {
   async function addKnownWorkflows(temporal: Client): Promise<void> {
     const added = new Set<string>();
     let report = await compare();
-    // Temporal or a workflow did not answer in time: usual on a busy machine while every workflow is replayed after a start.
+    // Temporal or a workflow did not answer in time, which is usual on a busy machine while every workflow is replayed after a
+    // start.
     for (let round = 1; round < maxRounds && (report.refusal !== null || report.unknown.length > 0); round += 1) {
       if (isStopping) throw stoppedInStart();
       report = await compare();
@@ -190,7 +191,7 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function stop({ keep }: { keep: Kept }): Promise<void> {
-    // Only for the message: a database that does not answer must not keep the stack from ending.
+    // Only for the message: an unresponsive database must not prevent the stack from ending.
     const wasReady = info !== null;
     const open = !wasReady || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
     isStopping = true;
@@ -198,7 +199,7 @@ export function createStack(options: StackOptions): Stack {
     await rm(home.stackFile, { force: true });
     if (started.includes('api')) await supervisor.stop('api');
     await Promise.all(started.filter((name) => name.startsWith('worker')).map((name) => supervisor.stop(name)));
-    // Temporal must be ended in order whatever happens to the instances; those left are adopted by the next start.
+    // Temporal must be shut down whatever happens to the instances; remaining ones are adopted by the next start.
     if (keep !== 'all') {
       const except = keep === 'earlier' ? earlier : new Set<string>();
       const ended = await endInstances(home.path, { withinMs: 60_000, except }).catch((error: unknown) => {
@@ -209,7 +210,7 @@ export function createStack(options: StackOptions): Stack {
     }
     if (keep !== 'none') await sayWhatIsLeft(keep === 'earlier' ? ' of an earlier stack' : '');
     await supervisor.stop('temporal');
-    // The calls of a start that has not ended are repeated by timers, and a repeat on a closed connection fails the process.
+    // Timers repeat the calls of an unfinished start, and a repeat on a closed connection fails the process.
     if (wasReady) await client?.connection.close();
     await store?.close();
     if (open > 0)
@@ -226,7 +227,7 @@ export function createStack(options: StackOptions): Stack {
   return { start, stop, killAll: supervisor.killAll };
 }
 
-/** Comparisons of the database with workflows in one start; each gives up what has not answered within ten seconds. */
+/** Comparisons of the database with workflows in one start; each gives up on workflows that do not answer within ten seconds. */
 const maxRounds = 6;
 
 const stoppedInStart = (): Error => new Error('the stack was stopped while it started');

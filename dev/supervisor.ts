@@ -1,5 +1,5 @@
-// Keeps the processes of the stack running: starts each by argv, waits until it answers, starts it again when it dies.
-// It decides nothing about what they do, and never starts a shell.
+// Keeps the processes of the stack running: starts each by argv, waits until it answers, and restarts it when it dies. It
+// decides nothing about their work, and never starts a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism, loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
@@ -13,7 +13,7 @@ export interface ChildSpec {
   command: string;
   args: string[];
   env: Record<string, string>;
-  /** Called until it answers true; a child without one is healthy when it runs. */
+  /** Called until it returns true; a child without one is healthy when it runs. */
   isHealthy?: () => Promise<boolean>;
   healthyWithinMs: number;
   /** From SIGTERM to SIGKILL. */
@@ -23,16 +23,16 @@ export interface ChildSpec {
 export interface Supervisor {
   /** Resolves when the child answers; throws, with its last lines, when it does not in time. */
   start: (spec: ChildSpec) => Promise<void>;
-  /** Ends a child for good and resolves when it is gone. */
+  /** Ends a child for good and resolves when it has ended. */
   stop: (name: string) => Promise<void>;
-  /** No grace: for the second Ctrl-C. */
+  /** Without a grace period, for the second Ctrl-C. */
   killAll: () => void;
   pids: () => Record<string, number>;
 }
 
 const minBackoffMs = 200;
 const maxBackoffMs = 10_000;
-/** Milliseconds. After a run this long, the next restart is quick again. */
+/** Milliseconds. After a run this long, the next restart is fast again. */
 const resetBackoffAfterMs = 30_000;
 const linesKept = 20;
 
@@ -65,7 +65,7 @@ export function createSupervisor(options: {
     for (const stream of [started.stdout, started.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         child.lastLines = [...child.lastLines, line].slice(-linesKept);
-        // Errors of a process that is being ended are expected.
+        // Errors of a process that is being stopped are expected.
         if (!child.isStopping) options.say(`${name} | ${line}`);
       });
     }
@@ -138,7 +138,7 @@ async function isHealthy(child: Child): Promise<boolean> {
   return child.spec.isHealthy === undefined || child.spec.isHealthy();
 }
 
-/** It ended because a disk is full: starting it again fills the disk again. */
+/** It ended because a disk is full: a restart would fill the disk again. */
 const hasNoRoom = ({ process: running, lastLines }: Child): boolean =>
   running === null && lastLines.some(saysDiskIsFull);
 
@@ -147,7 +147,7 @@ async function end(running: ChildProcess, withinMs: number): Promise<void> {
   if (pid === undefined || running.exitCode !== null || running.signalCode !== null) return;
   const gone = new Promise((resolve) => running.once('exit', resolve));
   signalGroup(pid, 'SIGTERM');
-  // A stopped process handles no SIGTERM before it continues.
+  // A stopped process handles SIGTERM only after it is continued.
   signalGroup(pid, 'SIGCONT');
   const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), withinMs);
   await gone;

@@ -1,4 +1,4 @@
-// Finds the Temporal CLI, which holds the server of the one-machine stack. It says when the binary is not Temporal's
+// Finds the Temporal CLI, which contains the server of the one-machine stack. Prints a line when the binary is not Temporal's
 // own distribution.
 import { delimiter, join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// Which Temporal the stack uses: its own server from temporal-dev.yml, or one that runs elsewhere when TEMPORAL_ADDRESS or
-// a profile of Temporal's own configuration file names it.
+// Selects the stack's Temporal: its own server from temporal-dev.yml, or an external one that TEMPORAL_ADDRESS or a profile in
+// Temporal's own configuration file names.
 import { randomBytes } from 'node:crypto';
 import { connect as connectTcp } from 'node:net';
 
@@ -19,11 +19,11 @@ export interface Temporal {
   namespace: string;
   /** Opens no connection before the first call. */
   connect: () => Connection;
-  /** For the environment of API and Temporal worker, which read it with @temporalio/envconfig. */
+  /** Environment variables for API and Temporal worker, which read them with @temporalio/envconfig. */
   env: Record<string, string>;
 }
 
-/** Null when the environment names no server: then the stack starts its own. */
+/** Null when the environment names no server: the stack then starts its own. */
 export function externalTemporal(env: Record<string, string>, config: DevConfig): Temporal | null {
   const { connectionOptions, namespace: named } = loadClientConnectConfig({ overrideEnvVars: env });
   const { address } = connectionOptions;
@@ -82,8 +82,8 @@ export function temporalServer(options: {
 }
 
 /**
- * This server opens a port for its HTTP API always, without sign-in. Web pages reach it; nothing of ours uses it. It answers
- * under one random host name only.
+ * This server always opens an HTTP API port without sign-in. Web pages could reach it, and none of our code uses it. It
+ * therefore answers only under one random host name.
  */
 const closedHttpPort = (): Record<string, string[]> => ({
   'frontend.httpAllowedHosts': [`${randomBytes(16).toString('hex')}.invalid`],

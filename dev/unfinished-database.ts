@@ -1,15 +1,16 @@
-// Temporal's development server makes its tables only when the database file is new. Killed in between, or on a full disk,
-// it fails on that file at each later start. Such a file holds nothing: the stack moves it aside, and the server makes another.
+// Temporal's development server creates its tables only when the database file is new. If it was killed in between, or the disk
+// was full, it fails on that file at each later start. Such a file is empty: the stack moves it aside, and the server creates
+// another.
 import { rename } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
 import { errorCode, exists } from '../providers/local/files.ts';
 
-/** Where the database is now; null when it holds something, or is not there. Only while no server runs on it. */
+/** The database's new path; null when it is complete, or does not exist. Only while no server runs on it. */
 export async function moveUnfinishedAside(database: string): Promise<string | null> {
   if (!(await exists(database)) || !isUnfinished(database)) return null;
   const aside = `${database}.unfinished-${Date.now()}`;
-  // The file itself goes last: a crash in between must not leave an old journal beside a new database.
+  // The main file is moved last: a crash in between must not leave an old journal beside a new database.
   for (const ending of ['-shm', '-wal', '-journal', '']) {
     await rename(`${database}${ending}`, `${aside}${ending}`).catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT') throw error;
@@ -18,11 +19,11 @@ export async function moveUnfinishedAside(database: string): Promise<string | nu
   return aside;
 }
 
-/** The server makes these itself at each start; a stack's own namespace comes right after its first start. */
+/** The server creates these itself at each start; the stack's own namespace is created right after its first start. */
 const systemNamespace = 'temporal-system';
 const serverNamespaces = ['default', systemNamespace];
 
-/** A file that cannot be read is not called unfinished: its owner may know what it holds. */
+/** An unreadable file does not count as unfinished, because it may contain data. */
 function isUnfinished(path: string): boolean {
   try {
     const database = new DatabaseSync(path, { readOnly: true });
