@@ -1,5 +1,5 @@
-// Real tasks that do nothing (`true`) on real local agents, against GNU parallel and xargs with as many at a time. Those two
-// keep no record: what they forget when they are killed is gone.
+// Real no-op tasks (`true`) on real local agents, against GNU parallel and xargs with the same concurrency. Those two keep no
+// record: when they are killed, their progress is lost.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -19,7 +19,7 @@ export async function batchBench(report: Report, { small, rounds = 1 }: BenchOpt
       const { number } = await client.jobs.create({ command: ['true'], ntasks: tasks, maxWorkers: atOnce });
       const job = await client.jobs.wait(number);
       if (job.tasks.done !== tasks) throw new Error(JSON.stringify(job.tasks));
-      // From its request: agents are started in this time, as the other two start themselves.
+      // Counted from its request: its agents start in this time, as the other two programs do.
       found.ropewalk.push(tasks / ((Date.parse(job.endedAt ?? '') - Date.parse(job.submittedAt)) / 1000));
       found.parallel.push(tasks / (await secondsOf('parallel', ['-j', String(atOnce), '-N0', 'true'], tasks)));
       found.xargs.push(tasks / (await secondsOf('xargs', ['-P', String(atOnce), '-I{}', 'true'], tasks)));

@@ -1,4 +1,4 @@
-// One-task jobs that are created at the same moment on real local agents: seconds until all are done, and how many instances that took.
+// One-task jobs created at the same moment on real local agents: seconds until all are done, and the number of instances used.
 // An instance that is launched again because the control plane is behind would cost money on a cloud.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { BenchOptions } from './options.ts';
 import { cpuClock } from './processes.ts';
 import type { Report } from './report.ts';
 
-/** What is not done by then is reported as it is. */
+/** Jobs that are not done by then are reported as they are. */
 const longestMs = 1_200_000;
 const checkEveryMs = 1_000;
 const sayEveryMs = 20_000;

@@ -1,5 +1,5 @@
-// 100 jobs (or --jobs N) created at the same moment. Everything is real but the agents, so that what is measured is admission and the
-// start of workflows, not the start of 100 processes.
+// 100 jobs (or --jobs N) created at the same moment. Everything is real except the agents, so the figures measure admission and
+// workflow starts, not the start of 100 processes.
 import { createClient } from '../sdk/client.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startStack } from '../test/support/stack.ts';

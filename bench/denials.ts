@@ -1,5 +1,5 @@
-// Whether a refusal's time reveals anything: a wrong secret of a known token against an unknown one, and another workspace's job
-// against one that does not exist. Each pair is asked one after the other, in either order, on one connection.
+// Whether the timing of a refusal reveals anything: a wrong secret of a known token against an unknown token, and another
+// workspace's job against a missing one. Each pair is requested back to back, in either order, on one connection.
 import { Agent, request } from 'node:http';
 
 import { createClient } from '../sdk/client.ts';

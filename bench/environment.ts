@@ -1,6 +1,6 @@
-// What a Python environment costs: the instance that builds it, one that fetches its archive, one that has it, and `uv pip sync` of the
-// same lock by hand. Instances have caches of their own on this machine; archives go through the API, over loopback.
-// First: it extends zod, which schemas are made with when they are loaded.
+// The cost of a Python environment: for the instance that builds it, one that fetches its archive, one that has it, and `uv pip
+// sync` of the same lock by hand. Instances have separate caches on this machine; archives go through the API, over loopback.
+// Imported first, because it extends zod, with which schemas are created at load time.
 import '@hono/zod-openapi';
 
 import { execFile } from 'node:child_process';
@@ -45,7 +45,7 @@ export async function environmentBench(report: Report, { small, rounds = small ?
     };
     for (let round = 0; round < rounds; round += 1) {
       times.hand.push(await byHand(uv, await mkdtemp(join(scratch, 'hand-')), requirements));
-      // Each round has software of its own for the control plane: nothing is stored for it yet.
+      // Each round has other software from the control plane's view, so that nothing is stored for it yet.
       const indexes = [{ url: `https://unused.example/${round}`, username: '', password: '', default: false }];
       const software = { requirements, pinned: true, indexes };
       const instance = async () => {

@@ -1,4 +1,4 @@
-// How much history a workflow has made, over all of its runs.
+// The history size of a workflow, over all of its runs.
 import type { Client } from '@temporalio/client';
 
 export interface HistorySize {
@@ -11,7 +11,7 @@ export async function historySize(client: Client, workflowId: string): Promise<H
   const size = { events: 0, bytes: 0, runs: 0 };
   const { workflowService } = client.connection;
   const { namespace } = client.options;
-  // From the first run forward: each names the one that went on.
+  // From the first run forward: each names its successor.
   let runId = (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo?.firstRunId ?? '';
   while (runId !== '') {
     const execution = { workflowId, runId };

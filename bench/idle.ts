@@ -1,5 +1,5 @@
-// What idle Dask clusters cost. Their agents are simulated: each has registered, has said that its process runs, holds its
-// long poll for orders and says now and then that it lives, as a real one does.
+// The cost of idle Dask clusters. Their agents are simulated: each has registered, has reported that its process runs, holds
+// its long poll for orders and periodically reports liveness, as a real one does.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { daskBundle } from '../schema/agent.ts';
@@ -24,7 +24,7 @@ const settleSeconds = 20;
 
 export async function idleBench(report: Report, { small, clusters }: BenchOptions): Promise<void> {
   const count = clusters ?? (small ? 10 : 200);
-  // Long enough for each agent to say once that it lives.
+  // Long enough for one liveness report of each agent.
   const seconds = small ? 20 : 185;
   const stack = await startStack({ overrides: simulatedStack });
   const talk = createTalk(stack.apiUrl);

@@ -1,11 +1,11 @@
-// What an emulated cloud launched for a cluster, and how many calls that took.
+// The instances that an emulated cloud launched for a cluster, and the number of calls.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { CloudEmulator, CloudUnderTest } from '../test/support/clouds.ts';
 
 const checkEveryMs = 200;
 
-/** Ids of the living instances with this cluster's tag, once there are so many. */
+/** Ids of the existing instances with this cluster's tag, once there are this many. */
 export async function launched(
   emulator: Pick<CloudEmulator, 'ledger'>,
   keys: CloudUnderTest['tags'],
@@ -25,6 +25,6 @@ export async function launched(
   }
 }
 
-/** Counters of calls, between two moments. */
+/** The difference of call counters between two moments. */
 export const difference = (after: Record<string, number>, before: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));

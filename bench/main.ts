@@ -1,6 +1,5 @@
-// `npm run bench -- NAME...`: measures, and says what it found. Each bench runs whatever it compares itself with in the
-// same run, interleaved where that is possible, so that a busy machine slows both. No bench is a test: none can fail for
-// being slow.
+// `npm run bench -- NAME...`: measures and prints the results. Each bench runs its comparison in the same run, interleaved
+// where possible, so that a busy machine slows both. No bench is a test: none can fail for being slow.
 import { parseArgs } from 'node:util';
 
 import type { BenchOptions } from './options.ts';
@@ -9,7 +8,7 @@ import type { Report } from './report.ts';
 
 export type Bench = (report: Report, options: BenchOptions) => Promise<void>;
 
-/** Loaded when asked for: some bring a Temporal SDK with them. */
+/** Loaded on demand: some bring a Temporal SDK with them. */
 const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
   dask: {
     about: 'a Dask cluster of 2 workers: request to first result, against the same by hand and LocalCluster',

@@ -1,6 +1,5 @@
-// How much memory the API takes under clients that request much and read little: streams of logs and events whose readers do
-// not read, and bodies of the greatest size that arrive slowly. Meanwhile the API serves another client; afterwards the memory
-// is released.
+// The API's memory under clients that request much and read little: streams of logs and events whose readers do not read, and
+// slowly arriving bodies of the maximum size. Meanwhile the API serves another client; afterwards the memory is released.
 import { Agent, request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +11,7 @@ import type { BenchOptions } from './options.ts';
 import { residentMb } from './processes.ts';
 import type { Report } from './report.ts';
 
-/** As many as one token may have open. */
+/** The maximum per token. */
 const streamsOfToken = 100;
 const bodyBytes = 15 * 1024 * 1024;
 

@@ -1,5 +1,5 @@
-// What requests of one workspace do to those of another: the times of a neighbour's reads while an attacker sends what costs the API most
-// for its bytes, against the times without, before and after each attack.
+// The effect of one workspace's requests on another's: the times of a neighbour's reads while an attacker sends the requests
+// that cost the API most per byte, against the times without, before and after each attack.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +14,7 @@ interface Attack {
   method?: 'GET' | 'POST';
   path: string;
   body?: string;
-  /** Requests that are open at a time; each is followed by the next one at once, or after `pauseMs`. */
+  /** Concurrent requests; each is followed by the next one at once, or after `pauseMs`. */
   atOnce: number;
   pauseMs?: number;
 }
@@ -43,7 +43,7 @@ export async function neighboursBench(report: Report, { small }: BenchOptions): 
         while (!stop.signal.aborted) {
           const status = await send(admin.token, attack);
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          // Clients that are refused for now wait as they are asked to; an attacker waits as little as it can.
+          // Refused clients wait as requested; an attacker waits as little as possible.
           await sleep(attack.pauseMs ?? 1);
         }
       });
@@ -115,7 +115,7 @@ function attacksOn(job: number): Attack[] {
   ];
 }
 
-/** The times of requests, in ascending order. One that waits does not keep the next one from its time. */
+/** The times of requests, in ascending order. A waiting request does not delay the next one. */
 async function measure(seconds: number, send: () => Promise<number>): Promise<number[]> {
   const times: Promise<number>[] = [];
   const startedAtMs = performance.now();
@@ -127,7 +127,7 @@ async function measure(seconds: number, send: () => Promise<number>): Promise<nu
   return (await Promise.all(times)).toSorted((a, b) => a - b);
 }
 
-/** Resolves with the status when all of the answer has come. */
+/** Resolves with the status when the whole answer has arrived. */
 function ask(agent: Agent, apiUrl: string, token: string, { method = 'GET', path, body }: Attack): Promise<number> {
   const { hostname, port } = new URL(apiUrl);
   return new Promise((resolve, reject) => {

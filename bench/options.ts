@@ -1,15 +1,15 @@
-// What the flags of `npm run bench` become; each bench reads what concerns it.
+// The parsed flags of `npm run bench`; each bench reads its own.
 export interface BenchOptions {
   rounds: number | undefined;
-  /** A tenth of everything: to see that a bench works, not to measure. */
+  /** A tenth of everything: to check that a bench works, not to measure. */
   small: boolean;
-  /** Of `idle`. */
+  /** For `idle`. */
   clusters: number | undefined;
-  /** Of `tasks`: measures one job of so many tasks instead. */
+  /** For `tasks`: measures one job of this many tasks instead. */
   tasks: number | undefined;
-  /** How many jobs `burst`, `creates` and `restart` have, and how long the histories of `restart` are. */
+  /** Number of jobs of `burst`, `creates` and `restart`, and length of the histories of `restart`. */
   jobs: number | undefined;
   events: number | undefined;
-  /** Of `watchers`: how many streams are open. */
+  /** For `watchers`: number of open streams. */
   watchers: number | undefined;
 }

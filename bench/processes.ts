@@ -1,4 +1,4 @@
-// What processes have used, from the kernel's own accounts.
+// Resource usage of processes, from the kernel's own accounts.
 import { readFile } from 'node:fs/promises';
 
 /** USER_HZ: the kernel reports times to user space in hundredths of a second, on every architecture that Node runs on. */
@@ -7,7 +7,7 @@ const ticksPerSecond = 100;
 /** Seconds of processor time so far, in user and system mode. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // After the command's name, which may hold anything: state is the third field, utime the 14th, stime the 15th.
+  // After the command's name, which may contain anything: state is the third field, utime the 14th, stime the 15th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

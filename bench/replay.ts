@@ -1,5 +1,5 @@
-// What a replay costs with platform/workflow-vm.ts and as Temporal's SDK does it: the same history of 3,000 events, in processes
-// of their own, one after the other.
+// The cost of a replay with platform/workflow-vm.ts and with Temporal's plain SDK: the same history of 3,000 events, in
+// separate processes, one after the other.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -11,7 +11,7 @@ export interface Report {
   say: (line: string) => void;
   /** One measured value, or several of the same thing. */
   figure: (what: string, values: number | readonly number[], unit: string) => void;
-  /** Of two medians that were measured in this run. */
+  /** The ratio of two medians measured in this run. */
   ratio: (what: string, over: readonly number[], under: readonly number[]) => void;
 }
 
@@ -38,7 +38,7 @@ export function createReport(print: (line: string) => void): Report & { figures:
   };
 }
 
-/** Figures mean nothing without the machine and what else it did. */
+/** Figures mean nothing without the machine and its other load. */
 export function circumstances(): Record<string, unknown> {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' });
   return {

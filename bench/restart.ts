@@ -1,5 +1,5 @@
-// How long a restart of the Temporal worker stops the jobs that were open before it: the worker is killed, the stack starts another,
-// and each job gets a message of its agent at once. Each history has to be replayed before its job answers.
+// How long a restart of the Temporal worker stops the jobs that were open before it: the worker is killed, the stack starts
+// another, and each job gets a message of its agent at once. Each history must be replayed before its job answers.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Client, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
@@ -19,7 +19,7 @@ const answerWithinMs = 180_000;
 
 export async function restartBench(report: Report, options: BenchOptions): Promise<void> {
   const { small, jobs = small ? 6 : 60 } = options;
-  // Close to the end of a run: no history of an old job is longer.
+  // Close to the end of a run: no old job has a longer history.
   const events = options.events ?? Math.floor(maxEventsOfOldRun * (small ? 0.4 : 0.9));
   const stack = await startStack({ overrides: simulatedStack });
   try {
@@ -45,7 +45,7 @@ export async function restartBench(report: Report, options: BenchOptions): Promi
       report.figure('  until all answer', Math.max(...took.answeredMs), 'ms');
       report.figure('  the new worker: CPU', took.workerSeconds, 's');
     } catch (error) {
-      // What still waits for an answer fails as the stack ends, and would hide it.
+      // Pending calls fail as the stack ends, and would hide this error.
       report.say(`failed: ${String(error)}`);
       throw error;
     } finally {
@@ -56,7 +56,7 @@ export async function restartBench(report: Report, options: BenchOptions): Promi
   }
 }
 
-/** More at once only wait for each other. */
+/** More in parallel would only wait for each other. */
 const growAtOnce = 40;
 
 async function atOnce<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
@@ -67,7 +67,7 @@ async function atOnce<T>(items: readonly T[], limit: number, work: (item: T) => 
   await Promise.all(Array.from({ length: limit }, worker));
 }
 
-/** An agent says that it is there, and asks for nothing: five events. As an agent does, it repeats a message that got no answer. */
+/** An agent reports that it exists, and requests nothing: five events. As an agent does, it repeats an unanswered message. */
 async function say(client: Client, number: number): Promise<boolean> {
   const item = { instance: 'i_bench', claim: 0, want: 0, running: [], results: [] };
   const handle = client.workflow.getHandle(jobWorkflowId(number));
@@ -79,7 +79,7 @@ async function say(client: Client, number: number): Promise<boolean> {
       const [answer] = (await client.withDeadline(Date.now() + answerWithinMs, call)).items;
       return answer !== undefined && 'ok' in answer;
     } catch (error) {
-      // Temporal's server ends a call of its own accord when it is crowded; a job that waits for its start has no workflow yet.
+      // Temporal's overloaded server may end a call by itself; a job that waits for its start has no workflow yet.
       const isPassing =
         error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || error instanceof WorkflowNotFoundError;
       if (!isPassing || performance.now() > untilMs) throw error;
@@ -89,7 +89,7 @@ async function say(client: Client, number: number): Promise<boolean> {
 }
 
 async function grow(client: Client, number: number, events: number): Promise<void> {
-  // Until it has read its specification, it has no state that it could change.
+  // Until it has read its specification, it has no state to change.
   while (!(await say(client, number))) await sleep(100);
   while ((await historyLength(client, number)) < events - 5) {
     for (let nth = 0; nth < 10; nth += 1) await say(client, number);

@@ -1,4 +1,4 @@
-// What is said of a handful of measurements: the middle one, and how far the others lie apart. Pure.
+// Summary of a few measurements: the median and the range. Pure.
 
 export interface Summary {
   median: number;
@@ -7,7 +7,7 @@ export interface Summary {
   count: number;
 }
 
-/** Of at least one value. */
+/** Requires at least one value. */
 export function summarise(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
   const lowest = sorted.at(0);
@@ -16,7 +16,7 @@ export function summarise(values: readonly number[]): Summary {
   return { median: quantile(sorted, 0.5), lowest, highest, count: sorted.length };
 }
 
-/** Between two values, in proportion. `sorted` is in rising order and not empty. */
+/** Interpolates between two values. `sorted` is ascending and not empty. */
 export function quantile(sorted: readonly number[], share: number): number {
   const at = (sorted.length - 1) * share;
   const below = sorted[Math.floor(at)];

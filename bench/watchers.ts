@@ -1,5 +1,5 @@
-// What people who watch cost: 1,000 pages with an open stream each (or --watchers N), half of them of one job, half of the list of jobs; while
-// nothing changes, and while the job runs. All readers read.
+// The cost of watching users: 1,000 pages with an open stream each (or --watchers N), half of them of one job, half of the list
+// of jobs; while nothing changes, and while the job runs. All readers read.
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import type { BenchOptions } from './options.ts';
 import { cpuClock, residentMb } from './processes.ts';
 import type { Report } from './report.ts';
 
-/** As many as one token may have open. */
+/** The maximum per token. */
 const streamsOfToken = 100;
 
 export async function watchersBench(report: Report, { small, watchers }: BenchOptions): Promise<void> {
@@ -53,7 +53,7 @@ export async function watchersBench(report: Report, { small, watchers }: BenchOp
 
 interface Watch {
   count: number;
-  /** Taken in turn. */
+  /** Used in turn. */
   paths: readonly string[];
 }
 

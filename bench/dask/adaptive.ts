@@ -1,6 +1,6 @@
-// Adaptive scaling: how long after load is applied a cluster asks for more workers. Ropewalk's on a real stack, whose scheduler reports
-// its load and whose server scales, and LocalCluster().adapt(), which scales in the program's own process, both at the same interval.
-// Rounds are interleaved, each with a new cluster; the first is not counted.
+// Adaptive scaling: the delay from applying load to a cluster until it requests more workers. Compares Ropewalk's on a real
+// stack, whose scheduler reports its load and whose server scales, with LocalCluster().adapt(), which scales in the program's
+// own process, both at the same interval. Rounds are interleaved, each with a new cluster; the first is not counted.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ interface Reacting {
   load: Load;
 }
 
-/** Milliseconds, by the event of the cluster. */
+/** Milliseconds, by the cluster's event. */
 async function reaction(client: Client, { number, directory, driver, load }: Reacting): Promise<number> {
   const given = await client.clusters.credentials(number);
   const paths = await writeCredentials(directory, given);

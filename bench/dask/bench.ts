@@ -1,6 +1,6 @@
-// A Dask cluster of 2 workers, from the request to the first result: Ropewalk's on a real stack, the same processes started
-// by hand from the same environment with the same TLS, and LocalCluster. Rounds are interleaved; the first is not counted,
-// since it builds the environment and fills the caches of all of them.
+// A Dask cluster of 2 workers, from the request to the first result: Ropewalk's on a real stack, the same processes started by
+// hand from the same environment with the same TLS, and LocalCluster. Rounds are interleaved; the first is not counted, because
+// it builds the environment and fills all caches.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What a user does without Ropewalk: `dask scheduler` and two `dask worker` with certificates that lie ready, from the
-// same environment. Either one after the other, as one does at two prompts, or all at once on a port chosen beforehand.
+// The same without Ropewalk: `dask scheduler` and two `dask worker` with prepared certificates, from the same environment.
+// Either one after the other, as at two prompts, or all at once on a port chosen beforehand.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export async function runByHand({ python, directory, driver, workers, tls, atOnc
   const address = `tls://127.0.0.1:${port}`;
   const children: ChildProcess[] = [];
   const start = (words: string[]): ChildProcess => {
-    // A group of its own, so that nannies' children end with them.
+    // A separate group, so that nannies' children end with them.
     const child = spawn(python, ['-m', 'dask', ...words], { env, cwd: directory, detached: true });
     children.push(child);
     return child;
@@ -57,7 +57,7 @@ export async function runByHand({ python, directory, driver, workers, tls, atOnc
   }
 }
 
-/** Three leaves would be three files more; any certificate of the authority serves here. */
+/** One leaf instead of three, because any certificate of the authority works here. */
 export async function writeTls(directory: string): Promise<TlsPaths> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const ca = await createClusterCa({ cluster: 'by-hand', validDays: 1 });

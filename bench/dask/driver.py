@@ -1,6 +1,7 @@
-"""The user's program of the benches `dask` and `adaptive`: a Python that has imported Dask already and reads its commands, one JSON line each.
+"""The user's program of the benches `dask` and `adaptive`: a Python that has already imported Dask and reads its
+commands, one JSON line each.
 
-Importing Dask costs the same however a cluster is started, so that it is not part of any figure.
+Importing Dask costs the same however a cluster is started, so no figure includes it.
 """
 
 import json
@@ -12,7 +13,7 @@ from distributed import Client, LocalCluster, Security
 
 
 def first_result(client, workers):
-    """Waits for the workers, and computes something that needs both."""
+    """Waits for the workers, and runs a computation that needs both."""
     connected = time.time()
     client.wait_for_workers(workers)
     there = time.time()
@@ -34,7 +35,7 @@ def connect(order):
 
 
 def apply_load(client, order):
-    """At a chance moment of the interval at which the load is judged."""
+    """Starts at a random moment of the load interval."""
     client.wait_for_workers(1)
     time.sleep(order["afterSeconds"])
     applied = time.time()
@@ -42,7 +43,7 @@ def apply_load(client, order):
 
 
 def load(order):
-    """Stays, with its tasks, until `unload`."""
+    """Keeps the load until `unload`."""
     client = open_client(order)
     applied, futures = apply_load(client, order)
     held.append((client, futures))

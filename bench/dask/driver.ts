@@ -1,9 +1,9 @@
-// Speaks with driver.py, the Python program that uses the clusters of the benches `dask` and `adaptive`.
+// Talks to driver.py, the Python program that uses the clusters of the benches `dask` and `adaptive`.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** When things had happened, in milliseconds since 1970, by the clock of this machine. */
+/** Times of events, in milliseconds since 1970, by this machine's clock. */
 export interface FirstResult {
   connected: number;
   workers: number;
@@ -16,7 +16,7 @@ export interface TlsPaths {
   key: string;
 }
 
-/** What is applied to a cluster that scales by its load, and after how long. */
+/** The load for a cluster with adaptive scaling, and the delay before it. */
 export interface Load {
   tasks: number;
   afterSeconds: number;

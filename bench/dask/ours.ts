@@ -1,4 +1,4 @@
-// A cluster of Ropewalk's, asked for as a program does with the TypeScript SDK and used by the same Python program.
+// A Ropewalk cluster, requested with the TypeScript SDK and used by the same Python program.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,13 +10,13 @@ import type { Driver, FirstResult } from './driver.ts';
 export interface OurTimes extends FirstResult {
   asked: number;
   admitted: number;
-  /** The last of its agents had started, and had registered. */
+  /** The times at which the last of its agents had started, and had registered. */
   launched: number;
   registered: number;
   scheduler: number;
-  /** The last worker was known to the scheduler. */
+  /** The scheduler knew the last worker. */
   started: number;
-  /** The program had what it needs to connect. */
+  /** The program had its connection data. */
   credentials: number;
 }
 
@@ -54,7 +54,7 @@ export async function runOurs(input: OurInput): Promise<OurTimes> {
     return { ...times, asked, admitted, credentials, ...stages(view) };
   } finally {
     await cluster.close();
-    // The next round starts on a machine that is as idle as it was for this one.
+    // The next round must start on an equally idle machine.
     await client.clusters.waitForEnd(cluster.number);
   }
 }

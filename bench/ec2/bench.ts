@@ -1,6 +1,6 @@
-// A Dask cluster of 1,000 workers on an emulated EC2 that answers at once, its agents simulated: how many calls it takes, how
-// long until all have registered, what its workflow's history weighs. Against one RunInstances for each worker, on the same
-// emulator, without EC2's request rates and with them. What real machines take to boot is not in these times.
+// A Dask cluster of 1,000 workers on an emulated EC2 that answers at once, with simulated agents: the number of calls, the time
+// until all have registered, the size of its workflow's history. Against one RunInstances for each worker, on the same
+// emulator, without EC2's request rates and with them. These times exclude the boot of real machines.
 import { Client, Connection } from '@temporalio/client';
 
 import { daskBundle } from '../../schema/agent.ts';
@@ -29,7 +29,7 @@ export async function ec2Bench(report: Report, { small, rounds = 1 }: BenchOptio
   const temporal = new Client({ connection, namespace: stack.namespace });
   const times = { ours: [] as number[], oneByOne: [] as number[] };
   try {
-    // Fills caches: what is on offer, the newest image.
+    // Fills caches: offers, the newest image.
     await oneCluster(ec2, talk, 1);
     for (let round = 0; round < rounds; round += 1) {
       const life = await oneCluster(ec2, talk, workers);
@@ -91,7 +91,7 @@ async function oneCluster({ emulator, stack }: Ec2Stack, talk: Talk | null, work
   const life = { registeredS: 0, startedS: 0, again: 0, cpu: {} as Record<string, number> };
   if (talk !== null) {
     const boots = await bootInstances(emulator, number, all);
-    // A cluster with its process says that it lives far less often than this bench takes.
+    // A cluster with its process reports liveness far less often than this bench takes.
     const agents = boots.map((boot) => createDaskAgent(talk, boot, AbortSignal.abort()));
     talk.stats.again = 0;
     const cpu = await cpuClock({ ...(await stack.childPids()), 'the agents': process.pid });

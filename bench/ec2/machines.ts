@@ -1,5 +1,5 @@
-// The instances of an emulated EC2, for which this process speaks: each learns from its metadata service who it is, as a real
-// machine does, and becomes what a simulated agent needs.
+// The instances of an emulated EC2, played by this process: each reads its identity from its metadata service, as a real
+// machine does, and becomes a simulated agent.
 import { readEc2Instance } from '../../agent/aws/instance.ts';
 import { createMetadata } from '../../agent/aws/metadata.ts';
 import type { Emulator } from '../../test/emulator/emulator.ts';
@@ -9,7 +9,7 @@ import type { Boot } from '../sim/provider.ts';
 
 const atATime = 20;
 
-/** The boots of a cluster's instances, once so many have been launched. */
+/** The boots of a cluster's instances, once this many have been launched. */
 export async function bootInstances(emulator: Emulator, cluster: number, count: number): Promise<Boot[]> {
   const waiting = await launched(emulator, ec2.tags, cluster, count);
   const boots: Boot[] = [];

@@ -1,11 +1,11 @@
-// One RunInstances for each worker, as dask-cloudprovider launches: against the same emulated EC2, without anything of ours.
+// One RunInstances for each worker, as dask-cloudprovider launches: against the same emulated EC2, without any of our code.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EC2Client, RunInstancesCommand, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
 const atATime = 50;
-/** What is throttled is asked again after about this long: long enough that the launch ends, and its time can be measured. */
+/** Pause after a throttled call: long enough that the launch ends, and its time can be measured. */
 const pauseMs = 1_000;
 
 export interface OneByOne {
@@ -14,7 +14,7 @@ export interface OneByOne {
   throttled: number;
 }
 
-/** Ends what it launched. */
+/** Terminates the launched instances. */
 export async function launchOneByOne(endpoint: string, workers: number): Promise<OneByOne> {
   const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'test' };
   const ec2 = new EC2Client({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
@@ -50,7 +50,7 @@ export async function launchOneByOne(endpoint: string, workers: number): Promise
   return { seconds, ...found };
 }
 
-/** A connection that was kept for the next call may end just then: the same token finds what that call made. */
+/** A kept-alive connection may end just then: the same token finds that call's result. */
 const tryAgain = new Set(['RequestLimitExceeded', 'TimeoutError']);
 
 const machine = {

@@ -1,6 +1,6 @@
-// A Dask cluster of 1,000 workers on an emulated Compute Engine that answers at once: how many calls it takes, how long until all are
-// launched and until all are deleted, what its workflow's history weighs. Against one instances.insert for each worker, on the same
-// emulator, without Google's request rates and with them. Instances are records: none boots, and none registers.
+// A Dask cluster of 1,000 workers on an emulated Compute Engine that answers at once: the number of calls, the time until all
+// are launched and until all are deleted, the size of its workflow's history. Against one instances.insert for each worker, on
+// the same emulator, without Google's request rates and with them. Instances are records: none boots, and none registers.
 import { Client, Connection } from '@temporalio/client';
 
 import { createClient } from '../../sdk/client.ts';
@@ -23,7 +23,7 @@ export async function gcpBench(report: Report, { small, rounds = 1 }: BenchOptio
   const temporal = new Client({ connection, namespace: stack.namespace });
   const times = { ours: [] as number[], oneByOne: [] as number[] };
   try {
-    // Fills caches: what is on offer, the access token.
+    // Fills caches: offers, the access token.
     await oneCluster(gcp, 1);
     for (let round = 0; round < rounds; round += 1) {
       const life = await oneCluster(gcp, workers);

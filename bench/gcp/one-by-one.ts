@@ -1,4 +1,5 @@
-// One instances.insert for each worker, as dask-cloudprovider launches: against the same emulated project, without anything of ours.
+// One instances.insert for each worker, as dask-cloudprovider launches: against the same emulated project, without any of our
+// code.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,11 +8,11 @@ import { InstancesClient } from '@google-cloud/compute/build/src/v1/instances_cl
 import type { OneByOne } from '../ec2/one-by-one.ts';
 
 const atATime = 50;
-/** What is throttled is asked again after about this long. */
+/** Pause after a throttled call. */
 const pauseMs = 1_000;
 const [project, zone] = ['test-project', 'us-central1-a'];
 
-/** Deletes what it launched. */
+/** Deletes the launched instances. */
 export async function launchOneByOne(endpoint: string, workers: number): Promise<OneByOne> {
   const { hostname, port, host } = new URL(endpoint);
   process.env['GCE_METADATA_HOST'] = host;

@@ -1,6 +1,6 @@
-// The same array of tasks by Ropewalk and by what people use instead: a Slurm job array, GNU parallel, xargs -P, Dask's client.map. As many
-// tasks at once everywhere. Ropewalk's seconds count from the request, the start of its instances included; Slurm's node and Dask's
-// workers run before.
+// The same array of tasks by Ropewalk and by its usual alternatives: a Slurm job array, GNU parallel, xargs -P, Dask's
+// client.map, all with the same concurrency. Ropewalk's seconds count from the request, including the start of its instances;
+// Slurm's node and Dask's workers are already running.
 import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

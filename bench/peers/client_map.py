@@ -1,6 +1,7 @@
-"""Runs a command so many times with client.map on a LocalCluster, and prints the seconds from the call to the last result.
+"""Runs a command this many times with client.map on a LocalCluster, and prints the seconds from the call to the
+last result.
 
-The cluster exists already, as Slurm's node does: its start is not counted.
+The cluster already exists, as Slurm's node does: its start is not counted.
 """
 
 import subprocess

@@ -15,14 +15,14 @@ import { freePort } from '../../test/support/free-port.ts';
 const run = promisify(execFile);
 
 export interface Slurm {
-  /** Seconds from the submission of an array of so many tasks to the end of the last one. */
+  /** Seconds from the submission of an array of this many tasks to the end of the last one. */
   array(tasks: number, command: string): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `slots`: tasks at once, whatever the machine has. */
+/** `slots`: concurrent tasks, whatever the machine's cores. */
 export async function startSlurm(slots: number): Promise<Slurm> {
-  // munged wants parents of its socket that others may enter.
+  // munged requires parents of its socket that others may enter.
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-slurm-'));
   await chmod(directory, 0o755);
   const at = (name: string): string => join(directory, name);

@@ -1,4 +1,4 @@
-// A simulated agent: says what a real one says, over the real HTTP API, and does nothing in between. Its tasks take no time.
+// A simulated agent: sends a real agent's messages over the real HTTP API, and does nothing in between. Its tasks take no time.
 import { exchangeAnswerBody, registerAnswer } from '../../schema/agent.ts';
 import type { ExchangeRequest } from '../../schema/agent.ts';
 import type { Talk } from './http.ts';
@@ -11,7 +11,7 @@ export interface SimulatedAgent {
 }
 
 export interface Worked {
-  /** Results that were acknowledged, and when the last of them was, by performance.now(). */
+  /** Number of acknowledged results, and the time of the last one by performance.now(). */
   done: number;
   lastAtMs: number;
 }

@@ -8,9 +8,9 @@ import type { Boot } from './provider.ts';
 
 export interface SimulatedDaskAgent {
   register: () => Promise<void>;
-  /** Registers unless it has, and says that its process runs. */
+  /** Registers unless it has, and reports that its process runs. */
   begin: (read: (json: unknown) => DaskBundle) => Promise<void>;
-  /** Holds its poll and says that it lives, until the signal aborts. Never rejects. */
+  /** Holds its poll and reports liveness until the signal aborts. Never rejects. */
   live: () => Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createDaskAgent(talk: Talk, boot: Boot, signal: AbortSignal): Si
       const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
       await report({ scheduler: { tasks, clients: 1, idleForMs: 0, adaptiveTarget: 0, workers: [] } });
     },
-    // The end of a bench closes its connections in the middle of a poll.
+    // The end of a bench closes its connections during a poll.
     live: () => Promise.all([hold(), breathe()]).then(nothing, nothing),
   };
 }

@@ -1,16 +1,16 @@
-// JSON over kept-alive connections with as little of our own time as possible: this process shares the machine with what it
-// measures. Like an agent it tries again what is refused for a moment, and counts how often.
+// JSON over kept-alive connections with as little own processor time as possible: this process shares the machine with the
+// measured ones. Like an agent it retries temporary refusals, and counts them.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Talk {
   call: (method: string, path: string, token: string, body: unknown) => Promise<unknown>;
-  /** Milliseconds of each answered call, and how many were refused for a moment and tried again. */
+  /** Milliseconds of each answered call, and the number of retries. */
   stats: { latencies: number[]; again: number };
   close: () => void;
 }
 
-/** About two minutes: a real agent would go on for half an hour. */
+/** About two minutes; a real agent would continue for half an hour. */
 const maxTries = 350;
 
 export function createTalk(apiUrl: string): Talk {

@@ -1,5 +1,5 @@
-// Imported into the API of a bench before anything else: a job gets as many local instances as cores allow, and the agents
-// of these benches are simulated, so that this machine says it has as many as they need.
+// Imported first by a bench's API: a job gets as many local instances as cores allow, and these benches simulate the agents, so
+// this machine reports as many cores as they need.
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 

@@ -1,5 +1,5 @@
-// A provider whose instances are objects of this process: everything around them is real. The control plane's activities for
-// it run here too, on the task queue that the API of the bench writes into its specifications.
+// A provider whose instances are objects of this process: everything around them is real. The control plane's activities for it
+// run here too, on the task queue that the bench's API writes into its specifications.
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
@@ -9,26 +9,26 @@ import { createTokens } from '../../platform/tokens.ts';
 import type { LaunchRequest, ObservedInstance, Provider } from '../../providers/provider.ts';
 import type { TestStack } from '../../test/support/stack.ts';
 
-/** What an agent receives when it is started. */
+/** An agent's boot data. */
 export interface Boot {
   instance: string;
   launchToken: string;
   cluster: number;
-  /** How an instance of a cloud shows that it is the one it says. */
+  /** A cloud instance's proof of its identity. */
   identity?: { document: string; signature: string };
 }
 
 export interface Simulation {
   client: Client;
   connection: NativeConnection;
-  /** This instance is gone, although no request terminated it. */
+  /** Ends this instance without a request. */
   lose: (id: string) => void;
   stop: () => Promise<void>;
 }
 
 export const simulatedHost = 'sim';
 
-/** What a stack needs so that its API asks for simulated instances, as many as one likes. */
+/** A stack's settings for simulated instances of any number. */
 export const simulatedStack = {
   api: {
     env: {
@@ -109,7 +109,7 @@ function createSimulatedProvider(
       for (const id of ids) living.delete(id);
       return Promise.resolve();
     },
-    // Nothing is printed by what does not run.
+    // No process runs, so there are no logs.
     async *logs() {},
   };
 }

@@ -1,5 +1,5 @@
 // The database of records: admissions, pages of lists among 100,000 jobs, and the verification of a token, on SQLite and, where
-// it is installed, on PostgreSQL. Both write durably.
+// installed, on PostgreSQL. Both write durably.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

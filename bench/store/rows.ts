@@ -1,4 +1,4 @@
-// Many ended jobs, with views as large as those of a job with a few errors, written without admissions.
+// Many ended jobs, with views the size of a job's with a few errors, written without admissions.
 import type { Database } from '../../store/database.ts';
 import { newRecord } from '../../store/record-rows.ts';
 

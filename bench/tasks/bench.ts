@@ -1,5 +1,5 @@
-// No-op tasks through 1,000 simulated agents over the real HTTP API, against one activity per task on the same Temporal
-// server: 10,000 in one job, and 100,000 in five jobs with 200 agents each. With --tasks, one job of so many.
+// No-op tasks through 1,000 simulated agents over the real HTTP API, against one activity per task on the same Temporal server:
+// 10,000 in one job, and 100,000 in five jobs with 200 agents each. With --tasks, one job of that many.
 import { startStack } from '../../test/support/stack.ts';
 import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';

@@ -1,4 +1,4 @@
-// How large the input is with which the runs of a workflow begin: for all but the first, the state that was carried over.
+// The input size of a workflow's runs: for all but the first, the state that was carried over.
 import type { Client } from '@temporalio/client';
 
 export async function carriedBytes(client: Client, workflowId: string): Promise<number> {

@@ -1,4 +1,4 @@
-// Jobs of no-op tasks, worked on by simulated agents that all begin at the same moment, when the last of them has registered.
+// Jobs of no-op tasks, run by simulated agents that all begin at the same moment, after the last of them has registered.
 import { createClient } from '../../sdk/client.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import type { TestStack } from '../../test/support/stack.ts';
@@ -26,7 +26,7 @@ export interface FleetResult {
   /** From the first create to the last answer to a create. */
   submitSeconds: number;
   numbers: number[];
-  /** From the first create to the moment at which all agents had registered. */
+  /** From the first create to the registration of all agents. */
   registerSeconds: number;
   size: HistorySize;
   latencies: number[];
@@ -49,7 +49,7 @@ export async function runFleet(input: FleetInput): Promise<FleetResult> {
     const submitSeconds = (performance.now() - createdAtMs) / 1000;
     const wanted = input.jobs * agentsPerJob;
     await eventually(() => Promise.resolve(boots.length >= wanted), { timeoutMs: 60_000, intervalMs: 20 });
-    // Each as on a machine of its own.
+    // Each as if on a separate machine.
     const agents = boots.map((boot, index) => createAgent(talk, boot, `10.0.${index >> 8}.${index & 255}`));
     await Promise.all(agents.map((agent) => agent.register()));
     const registerSeconds = (performance.now() - createdAtMs) / 1000;
@@ -59,7 +59,7 @@ export async function runFleet(input: FleetInput): Promise<FleetResult> {
     const works = await Promise.all(agents.map((agent) => agent.work(tasksPerRequest)));
     const used = await cpu();
     const done = works.reduce((sum, work) => sum + work.done, 0);
-    // Agents that found nothing to do ask again much later, and only then learn that the job has ended.
+    // Agents without work ask again much later, and only then learn that the job has ended.
     const endedAtMs = works.reduce((last, work) => Math.max(last, work.lastAtMs), 0);
     const seconds = (endedAtMs - startedAtMs) / 1000;
     if (done !== input.jobs * tasksPerJob) throw new Error(`${done} results were acknowledged`);

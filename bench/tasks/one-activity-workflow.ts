@@ -1,11 +1,11 @@
-// What this bench compares with: the usual way to run tasks on Temporal, an activity for each. Runs in Temporal's sandbox.
+// The comparison of this bench: the usual way to run tasks on Temporal, one activity each. Runs in Temporal's sandbox.
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing: (task: number) => Promise<void> }>({ startToCloseTimeout: '1m' });
 
-/** Pending at a time: the server takes 2,000. */
+/** Pending activities; the server allows 2,000. */
 const width = 1_000;
-/** A run of more than 51,200 events is ended by the server; each task takes six. */
+/** The server ends a run of more than 51,200 events; each task takes six. */
 const perRun = 5_000;
 
 export async function oneActivityPerTask(input: { from: number; to: number }): Promise<void> {

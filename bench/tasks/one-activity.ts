@@ -1,4 +1,4 @@
-// Runs the comparison on the same Temporal server as the rest of the bench, with a Temporal worker of its own.
+// Runs the comparison on the same Temporal server as the rest of the bench, with a separate Temporal worker.
 import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { NativeConnection } from '@temporalio/worker';

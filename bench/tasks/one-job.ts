@@ -1,5 +1,5 @@
-// One job of many no-op tasks through simulated agents: what its history, its state and the memory of the processes come to, and
-// how long people wait for what they read of it.
+// One job of many no-op tasks through simulated agents: the size of its history and state, the memory of the processes, and the
+// read latency for users.
 import { createClient } from '../../sdk/client.ts';
 import { startStack } from '../../test/support/stack.ts';
 import { residentMb } from '../processes.ts';
