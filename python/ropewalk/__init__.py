@@ -63,7 +63,7 @@ __all__ = [
     "set_budget",
 ]
 
-# A type checker would take every name for one that exists.
+# With it, a type checker would accept every name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:

@@ -38,7 +38,7 @@ def check_scale(n: object, method: str = "scale") -> int:
 
 
 def check_wait(wait_for_workers: WorkerAmount, workers: int | list[int] | None) -> None:
-    """Raises ValueError for an amount that is none, or more workers than there can be."""
+    """Raises ValueError for an invalid amount, or one above the maximum of workers."""
     check_amount(wait_for_workers)
     most = workers[-1] if isinstance(workers, list) else workers
     if most is not None and is_count(wait_for_workers) and wait_for_workers > most:
@@ -46,7 +46,7 @@ def check_wait(wait_for_workers: WorkerAmount, workers: int | list[int] | None) 
 
 
 def refuse_cores(arguments: Collection[str]) -> None:
-    """LocalCluster's Adaptive has these; here a worker is an instance."""
+    """Arguments of LocalCluster's Adaptive; here a worker is an instance."""
     cores = [name for name in ("minimum_cores", "maximum_cores", "minimum_memory", "maximum_memory") if name in arguments]
     if cores:
         names = " and ".join(cores)

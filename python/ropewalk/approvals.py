@@ -1,4 +1,4 @@
-"""Approvals before spend: what an admin lets start, or rejects."""
+"""Approvals before spend: an admin approves or rejects a start."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ropewalk.config import load_config
 
 
 class Approval(TypedDict):
-    #: Of the job or cluster.
+    #: Number of the job or cluster.
     number: int
     kind: Literal["job", "cluster"]
     name: str
     user: str
     why: str
-    #: At most; None when a price is unknown.
+    #: The maximum; None when a price is unknown.
     dollarsPerHour: float | None
-    #: At most; None without a limit.
+    #: The maximum; None without a limit.
     dollars: float | None
     state: Literal["pending", "approved", "rejected", "expired", "withdrawn"]
     askedAt: str
@@ -28,7 +28,7 @@ class Approval(TypedDict):
 
 
 def approvals(*, all: bool = False, api_url: str | None = None, token: str | None = None) -> list[Approval]:
-    """Jobs and clusters that wait for the approval of an admin, newest first; with `all` those that were decided too."""
+    """Jobs and clusters that wait for the approval of an admin, newest first; with `all` also the decided ones."""
     query = "" if all else "&state=pending"
     answer = ClientApi(load_config(api_url, token)).request("GET", f"/v1/approvals?limit=1000{query}")
     return cast(list[Approval], answer["items"])
@@ -48,7 +48,7 @@ def approve(
 
 
 def reject(number: int, *, comment: str | None = None, api_url: str | None = None, token: str | None = None) -> Approval:
-    """Ends a job or cluster that waits for an approval; for admins. It shows the comment as the reason."""
+    """Ends a job or cluster that waits for an approval; for admins. The comment becomes its reason."""
     return _decide(number, "reject", comment, api_url, token)
 
 

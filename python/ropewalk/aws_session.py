@@ -1,4 +1,5 @@
-"""A session of AWS STS from the AWS credentials of this machine, by botocore where it is installed. No message has a key in it."""
+"""A session of AWS STS from the AWS credentials of this machine, by botocore where it is installed. No message
+contains a key."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from ropewalk.errors import RopewalkError
 
 #: Limits of GetSessionToken.
 MIN_DURATION_S, MAX_DURATION_S = 900, 129_600
-#: botocore and the other AWS SDKs read it: a process that is refreshed in time never sees it expire.
+#: botocore and the other AWS SDKs read it: a process whose variables are refreshed in time never sees it expire.
 _EXPIRATION = "AWS_CREDENTIAL_EXPIRATION"
 VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", _EXPIRATION)
 
@@ -31,7 +32,8 @@ class AwsSession:
 
 
 class AwsSessions:
-    """Makes sessions of the credentials that botocore finds: environment, profile, SSO, a process, or the role of an instance."""
+    """Creates sessions from the credentials that botocore finds: environment, profile, SSO, a process, or the role
+    of an instance."""
 
     def __init__(self, duration_s: int | None = None) -> None:
         self._duration_s = duration_s
@@ -57,7 +59,7 @@ class AwsSessions:
                 # It refreshes itself; a new one might ask for a second factor again.
                 self._session = session
             if frozen.token:
-                # STS makes no session of a session.
+                # STS creates no session from a session.
                 return AwsSession(frozen.access_key, frozen.secret_key, frozen.token, _expiry_of(found))
             return self._from_sts(session)
         except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
@@ -90,7 +92,7 @@ def _unusable(error: Exception, secrets: list[str]) -> RopewalkError:
 
 
 def check_duration(seconds: object, name: str) -> int | None:
-    """Raises ValueError that names the argument."""
+    """Raises ValueError naming the argument."""
     if seconds is None:
         return None
     if isinstance(seconds, int) and not isinstance(seconds, bool) and MIN_DURATION_S <= seconds <= MAX_DURATION_S:

@@ -12,7 +12,7 @@ _KNOWN = ("firewall", "ingress", "multizone_allow_cross_zone", "region_name", "s
 
 
 def read_backend_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `Cluster`. Raises ValueError that names the key."""
+    """Arguments of `Cluster`. Raises ValueError naming the key."""
     unknown = sorted(set(options) - set(_KNOWN))
     if unknown:
         raise ValueError(f"backend_options: {unknown[0]!r} is not supported; supported are: {', '.join(_KNOWN)}")

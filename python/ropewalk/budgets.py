@@ -21,7 +21,7 @@ class Budget(TypedDict):
     job: int | None
     warnAtPercent: int
     action: Action
-    #: In the present period; of a budget per run, by the open one that has cost most.
+    #: In the current period; for a budget per run, by the most expensive open one.
     spentDollars: float
     dollarsPerHour: float
     level: Literal["ok", "warned", "exceeded"]
@@ -30,7 +30,7 @@ class Budget(TypedDict):
 
 
 def budgets(*, api_url: str | None = None, token: str | None = None) -> list[Budget]:
-    """All budgets of the workspace, with what is used of them."""
+    """All budgets of the workspace, with their usage."""
     answer = ClientApi(load_config(api_url, token)).request("GET", "/v1/budgets")
     return cast(list[Budget], answer["items"])
 
@@ -52,8 +52,9 @@ def set_budget(
 
     Parameters
     ----------
-    period: "run" counts each cluster or job alone, from its start on; days and months are those of UTC.
-    action: when the budget is used up: "warn" gives an event only, "refuse" lets nothing be launched, "stop" ends what runs.
+    period: "run" counts each cluster or job separately, from its start; days and months are in UTC.
+    action: when the budget is used up: "warn" only creates an event, "refuse" prevents launches, "stop" ends
+        running clusters and jobs.
 
     Examples
     --------
@@ -73,6 +74,6 @@ def set_budget(
 
 
 def remove_budget(name: str, *, api_url: str | None = None, token: str | None = None) -> Budget:
-    """Removes a budget and returns it as it was; for admins."""
+    """Removes and returns a budget; for admins."""
     api = ClientApi(load_config(api_url, token))
     return cast(Budget, api.request("DELETE", f"/v1/budgets/{quote(name, safe='')}"))

@@ -1,5 +1,5 @@
-"""Requests to the API, for callers in an event loop (`get`, `post`) and for blocking callers (`request`, `stream`). Every request
-of this package is safe to repeat: it is idempotent, or has an Idempotency-Key. So all are repeated while the server is
+"""Requests to the API, for callers in an event loop (`get`, `post`) and for blocking callers (`request`, `stream`).
+Every request of this package is idempotent or has an Idempotency-Key, so all are retried while the server is
 unavailable."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ClientApi:
         return _json(await self._with_retry("POST", path, body, idempotency_key, until))
 
     def post_once(self, path: str, body: Any = None, *, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
-        """Blocks, and does not repeat the request: for the exit of a process, when no event loop is left."""
+        """Blocks, and does not retry: for the exit of a process, when no event loop is left."""
         try:
             return _json(self._once("POST", path, body, None, timeout_s))
         except _Refusal as refusal:
@@ -92,7 +92,7 @@ class ClientApi:
                 time.sleep(retry.pause_after(refusal))
 
     def file_place(self, sha256: str) -> tuple[str, dict[str, str]]:
-        """URL and headers for the content of a file that goes through the API."""
+        """URL and headers for the content of a file that passes through the API."""
         return f"{self.url}/v1/file-blobs/{sha256}", {"Authorization": f"Bearer {self._token}"}
 
     def stream(self, path: str, *, on_open: Callable[[], None] = lambda: None) -> Iterator[Any]:
@@ -119,7 +119,7 @@ class ClientApi:
     ) -> bytes:
         retry = _Retry(self._retry_for_s, until)
         while True:
-            # The last attempt also has enough time for an answer.
+            # Gives the last attempt enough time for an answer.
             timeout_s = min(REQUEST_TIMEOUT_S, max(_LAST_TIMEOUT_S, until - time.monotonic()))
             try:
                 return await asyncio.to_thread(self._once, method, path, body, idempotency_key, timeout_s)
@@ -136,7 +136,7 @@ class ClientApi:
 
     def _open(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> Any:
         headers = {"Accept": "application/json, application/x-ndjson"}
-        # A program that signs in has none yet.
+        # Empty while a program signs in.
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         data = None
@@ -182,7 +182,7 @@ class ClientApi:
         try:
             error = _error_of(json.loads(answer.read(_MAX_ERROR_BYTES))["error"], answer.code)
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
-            # The answer is a proxy's, or another server's.
+            # A proxy, or another server, sent the answer.
             code = "UNAVAILABLE" if answer.code in (502, 503, 504) else "NOT_ROPEWALK"
             message = f"{self.url} answered with HTTP status {answer.code} and no error of Ropewalk."
             error = RopewalkError(message, code=code, status=answer.code, hint="Check the URL of the API.")

@@ -1,4 +1,5 @@
-"""A Dask cluster that Ropewalk runs, as a `distributed` cluster. The server manages the cluster; this object sends requests."""
+"""A Dask cluster that Ropewalk runs, as a `distributed` cluster. The server manages the cluster; this object sends
+requests."""
 
 from __future__ import annotations
 
@@ -266,5 +267,5 @@ def usage_kinds(usage: Collection[str] | None) -> list[str] | None:
 
 
 def _body(**values: Any) -> dict[str, Any]:
-    """Without None values: the server has the defaults."""
+    """Omits None values, because the server has the defaults."""
     return {key: value for key, value in values.items() if value is not None}

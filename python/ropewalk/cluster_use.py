@@ -1,4 +1,4 @@
-"""What a program does with a cluster: scale it, read its logs, open its dashboard, end it; and how a notebook shows it."""
+"""A program's use of a cluster: scale it, read its logs, open its dashboard, end it; and its display in a notebook."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ClusterUse(LinkedCluster):
     ) -> Any:
         """Scales with the load between two numbers of workers, on the server: also after this process has ended.
 
-        The scheduler asks for as many workers as finish its known work in `target_duration`, and judges its load every
-        `interval`. A worker is closed after `wait_count` intervals in a row without need for it.
+        The scheduler requests as many workers as finish its known work in `target_duration`, and computes this
+        every `interval`. A worker is closed after `wait_count` intervals in a row without need for it.
         """
         refuse_cores(kwargs)
         refuse_unknown(kwargs, ("Adaptive", "minimum", "maximum", "target_duration", "wait_count", "interval"))
@@ -68,8 +68,8 @@ class ClusterUse(LinkedCluster):
         )
 
     async def recommendations(self, target: int) -> dict[str, Any]:
-        """What it takes to have `target` workers: {"status": "same"}, {"status": "up", "n": 8} or {"status": "down",
-        "workers": [...]} with the addresses of the workers to close."""
+        """The change that leads to `target` workers: {"status": "same"}, {"status": "up", "n": 8} or {"status":
+        "down", "workers": [...]} with the addresses of the workers to close."""
         wanted = dask_of(await self._remote.view())["workersWanted"]
         if target == wanted:
             return {"status": "same"}
@@ -78,7 +78,7 @@ class ClusterUse(LinkedCluster):
         return {"status": "down", "workers": await self.workers_to_close(target)}
 
     async def workers_to_close(self, target: int) -> list[str]:
-        """The addresses that the scheduler would miss least, to have `target` workers."""
+        """The addresses of the least useful workers beyond `target`, chosen by the scheduler."""
         surplus = len(self.scheduler_info["workers"]) - target
         if self.scheduler_comm is None or surplus <= 0:
             return []
@@ -91,7 +91,7 @@ class ClusterUse(LinkedCluster):
             await self._scale(n)
 
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
-        """Waits as the argument `wait_for_workers` does. Ignores workers that failed to start."""
+        """Waits like the argument `wait_for_workers`. Ignores workers that failed to start."""
         check_amount(n_workers)
         seconds = DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout")
         return self.sync(self._wait_for_workers, n_workers, seconds)
@@ -117,7 +117,8 @@ class ClusterUse(LinkedCluster):
         return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers, merged=merged, **chosen)
 
     def set_keepalive(self, keepalive: Duration) -> Any:
-        """The server ends the cluster after this long without a client. This object reports a client while it is open."""
+        """The server ends the cluster after this long without a client. This object reports a client while it is
+        open."""
         return self._act(self._set_keepalive, seconds_of(keepalive, "keepalive"))
 
     def send_private_envs(self, env: Mapping[str, str]) -> Any:
@@ -125,13 +126,14 @@ class ClusterUse(LinkedCluster):
         return self._act(self._send_private_envs, check_envs(env))
 
     def send_credentials(self) -> Any:
-        """Sends the AWS credentials of this machine to the cluster now, and then keeps them fresh. With `credentials="local"`, the
-        default, that happens by itself."""
+        """Sends the AWS credentials of this machine to the cluster now, and keeps them fresh. With
+        `credentials="local"`, the default, that happens automatically."""
         return self._act(self._aws.send_now)
 
     def why(self) -> Any:
-        """Why the cluster runs or waits, is not bigger, has its instance types, and has stopped: a dict with `sentences`, each
-        with its `text` and the `facts` that it rests on. For ended clusters too, as long as this object exists."""
+        """Why the cluster runs or waits, is not larger, has its instance types, or has stopped: a dict with
+        `sentences`, each with its `text` and supporting `facts`. Also for ended clusters, as long as this object
+        exists."""
         if self.status == Status.closed and not self.asynchronous:
             return self._remote.why_now()
         return self.sync(self._remote.why)
@@ -204,13 +206,13 @@ class ClusterUse(LinkedCluster):
 
     @property
     def requested(self) -> set[str]:
-        """Names of the workers that have an instance, or are getting one. A request."""
+        """Names of the workers with an existing or requested instance. Sends a request."""
         return worker_names(self._remote.view_now())
 
     @property
     def plan(self) -> set[str]:
-        """Names of the workers that the cluster is to have: of those `requested`, and `NAME-worker-to-launch-1`... of those that it
-        lacks. A request."""
+        """Names of the requested workers: the `requested` ones, and `NAME-worker-to-launch-1`... for missing ones.
+        Sends a request."""
         view = self._remote.view_now()
         names = sorted(worker_names(view))
         wanted = dask_of(view)["workersWanted"]
@@ -220,7 +222,7 @@ class ClusterUse(LinkedCluster):
     def __repr__(self) -> str:
         if self.ended is not None:
             return f"<Cluster {self.name}: {self.ended}>"
-        # What the scheduler said last is not so any more.
+        # The scheduler's last report is outdated.
         return f"<Cluster {self.name}: closed>" if self.status == Status.closed else super().__repr__()
 
     def _repr_html_(self, cluster_status: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What a cluster object waits for: its scheduler, then its workers; and what it reports meanwhile."""
+"""The waits of a cluster object: for its scheduler, then its workers; and its progress reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_s
 DEFAULT_TIMEOUT_S = 600.0
 #: A view can be older than a preceding `scale` by at most this.
 _VIEW_LAG_S = 10.0
-#: An environment of hundreds of packages takes minutes: a line that stays the same looks like a process that hangs.
+#: An environment of hundreds of packages takes minutes: an unchanged line looks like a hanging process.
 _REPEAT_S = 30.0
 _INSTEAD = "take another name, or shut the cluster down first"
 _SLOW_START = "`timeout` allows more time; the method `why` and `get_logs` say more about it."
@@ -42,7 +42,7 @@ class WaitingCluster(DaskCluster):
     _logs_records = False
     #: Shows the start; None for lines of text, and after the start.
     _start_widget: ClusterWidget | None = None
-    #: For the caller, when the start is complete: the event loop's thread knows no line of the program.
+    #: Shown to the caller when the start is complete, because the event loop's thread knows no line of the program.
     _warnings: list[str]
     #: With `asynchronous=True` the coroutine of the program waits for the start.
     _warns_at_once: bool
@@ -118,7 +118,8 @@ class WaitingCluster(DaskCluster):
             self._log(f"It costs {price_range(price)} per hour while all its instances run")
 
     async def _report_differences(self, options: PackageSyncOptions | None) -> None:
-        """The user's code does not get into a cluster that exists: without this line, the first sign is a ModuleNotFoundError."""
+        """The user's code does not reach an existing cluster: without this line, the first sign is a
+        ModuleNotFoundError."""
         if options is None:
             return
         differ = await differences(self.scheduler_comm, options)
@@ -127,7 +128,7 @@ class WaitingCluster(DaskCluster):
             self._log(f"{text} Code that needs yours fails there: {_INSTEAD}.")
             kept = f"Cluster {self.number} keeps the environment that it was started with, which does not have"
             hints = {name: f"{kept} {what}: {_INSTEAD}." for name, what in differ.missing.items()}
-            # The scheduler may refuse plugins; the line above has said the same.
+            # The scheduler may refuse plugins; the line above has the same information.
             with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError):
                 await send_hints(self.scheduler_comm, hints)
 
@@ -147,7 +148,7 @@ class WaitingCluster(DaskCluster):
         try:
             self._start_widget.update(view)
         except Exception as error:
-            # The cluster is worth more than its picture.
+            # A failed widget must not fail the cluster.
             self._start_widget = None
             warnings.warn(f"The widget failed, progress continues in lines: {error!r}", stacklevel=2)
 
@@ -156,7 +157,7 @@ class WaitingCluster(DaskCluster):
             self._show(await self._remote.view(deadline))
 
     def _end_widget(self) -> None:
-        """The panel is of the start; afterwards the object's own repr shows the cluster."""
+        """The panel shows only the start; afterwards the object's own repr shows the cluster."""
         widget, self._start_widget = self._start_widget, None
         if widget is not None:
             widget.stop()
@@ -168,7 +169,7 @@ class WaitingCluster(DaskCluster):
             self._cluster_manager_logs.append((datetime.now(), f"Cluster {self.number}: {reported}"))
 
     def _log(self, log: str) -> None:
-        """On stderr: stdout belongs to the program."""
+        """Writes to stderr, because stdout belongs to the program."""
         log = clean_lines(log)
         self._cluster_manager_logs.append((datetime.now(), log))
         if self.quiet:
@@ -184,7 +185,7 @@ class WaitingCluster(DaskCluster):
 
 
 def _seconds_of_wait(timeout: Any) -> float:
-    # parse_timedelta refuses the negative number that is left of an exceeded time limit.
+    # parse_timedelta refuses the negative rest of an exceeded time limit.
     if timeout is None:
         return DEFAULT_TIMEOUT_S
     return float(timeout) if isinstance(timeout, (int, float)) else float(parse_timedelta(timeout))

@@ -1,4 +1,5 @@
-"""Clusters of the workspace without an object for each: to list and end them, and to read their logs. The signatures are Coiled's."""
+"""Clusters of the workspace without a cluster object: lists and ends them, and reads their logs. The signatures are
+Coiled's."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _PAGE = 100
 
 
 class ListedCluster(ClusterView):
-    #: The same as `number`, by Coiled's name of it.
+    #: The same as `number`, under Coiled's name.
     id: int
 
 
@@ -32,8 +33,8 @@ def list_clusters(
     api_url: str | None = None,
     token: str | None = None,
 ) -> list[ListedCluster]:
-    """Dask clusters, open and ended, newest first: `max_pages` pages of 100, or all of them with None. `just_mine`: those that the
-    user of the token has started. `account` is the old name of `workspace`.
+    """Dask clusters, open and ended, newest first: `max_pages` pages of 100, or all of them with None. `just_mine`:
+    only those of the token's user. `account` is the old name of `workspace`.
 
     Examples
     --------
@@ -60,9 +61,9 @@ def delete_cluster(
     api_url: str | None = None,
     token: str | None = None,
 ) -> None:
-    """Ends an open cluster, by its name or its number; does not wait until its instances have ended. What is known of it, its logs
-    and its costs are kept. Ending an ended cluster changes nothing. Raises RopewalkError NOT_FOUND when no open cluster has the
-    name, or none the number. `pause` is refused: a cluster cannot be paused.
+    """Ends an open cluster, by its name or its number; does not wait until its instances have ended. Its data, logs
+    and costs are kept. Ending an ended cluster changes nothing. Raises RopewalkError NOT_FOUND when no open
+    cluster has the name, or none the number. `pause` is refused: a cluster cannot be paused.
 
     Examples
     --------
@@ -95,8 +96,9 @@ def cluster_logs(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Logs:
-    """Output of the scheduler and of each worker by name, of an open or ended cluster: what `Cluster.get_logs` returns, without
-    messages of an object. `errors_only`: of instances that failed, or whose Dask process did. `workers` is as for `get_logs`.
+    """Output of the scheduler and of each worker by name, of an open or ended cluster: like `Cluster.get_logs`,
+    without an object's messages. `errors_only`: only of failed instances, and of those whose Dask process
+    failed. `workers` is as for `get_logs`.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def cluster_logs(
 
 
 def _instances(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
-    """Of an ended cluster those of its end: its view has none."""
+    """For an ended cluster, the instances at its end, because its view has none."""
     ended_at = view.get("endedAt")
     if ended_at is None:
         return view["instances"]

@@ -17,7 +17,7 @@ from ropewalk.errors import RopewalkError
 
 @dataclass(frozen=True)
 class Config:
-    #: Without a slash at its end.
+    #: Without a trailing slash.
     api_url: str
     token: str = field(repr=False)
 
@@ -58,7 +58,7 @@ def config_file(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def read_config(path: Path) -> dict[str, str]:
-    """Its settings that are text; empty when there is no file."""
+    """Its text settings; empty when there is no file."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError:

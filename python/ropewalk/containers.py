@@ -1,4 +1,4 @@
-"""Where clusters and jobs run: credentials of the registries that images come from, and what prepares instances."""
+"""The runtime of clusters and jobs: credentials of image registries, and the host setup script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def registry_credentials(given: Mapping[str, tuple[str, str]] | None) -> dict[str, dict[str, str]] | None:
-    """As Docker's config.json has them. Raises TypeError, without a value in its text."""
+    """In the format of Docker's config.json. Raises TypeError, whose text contains no value."""
     if given is None:
         return None
     for registry, pair in given.items():

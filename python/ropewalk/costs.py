@@ -1,4 +1,4 @@
-"""What the instances of the workspace have cost."""
+"""Costs of the workspace's instances."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Grouping = Literal["user", "tag", "job", "cluster", "day", "type"]
 
 
 class Amounts(TypedDict):
-    #: US dollars: the price at each instance's launch, by the second, a minute at least.
+    #: US dollars: the price at each instance's launch, by the second, with a minimum of one minute.
     dollars: float
     instanceHours: float
     instances: int
-    #: Of those that exist now.
+    #: Of the currently existing ones.
     dollarsPerHour: float
 
 
@@ -43,7 +43,8 @@ def costs(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Costs:
-    """What was spent, in US dollars, of ended clusters and jobs too. `since`: an RFC 3339 time, or how long ago; 30 days.
+    """Costs in US dollars, including ended clusters and jobs. `since`: an RFC 3339 time, or an age; 30 days by
+    default.
 
     Examples
     --------

@@ -1,5 +1,6 @@
-"""Keeps the AWS credentials of this machine on a cluster: a session of STS goes directly from this process to the scheduler and
-its workers over Dask's TLS connection, again at half of its life. Ropewalk's server never has it."""
+"""Keeps the AWS credentials of this machine on a cluster: an STS session goes directly from this process to the
+scheduler and its workers over Dask's TLS connection, and is renewed at half of its lifetime. Ropewalk's server
+never gets it."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from ropewalk.log_records import logger
 
 Send = Callable[[Mapping[str, "str | None"]], Awaitable[None]]
 
-#: Credentials without a known expiry are read again this often; others not more often.
+#: Interval of reads for credentials without a known expiry, and the minimum for others.
 _UNKNOWN_EXPIRY_S = 300.0
 _MIN_PAUSE_S = 60.0
-#: By the wall clock, because the event loop's clock stops while a laptop sleeps.
+#: Uses the wall clock, because the event loop's clock stops while a laptop sleeps.
 _CHECK_EVERY_S = 15.0
 #: The start of a cluster waits this long for credentials; later ones are sent when they are found.
 _FIRST_WAIT_S = 20.0
-#: Of STS, and of the connection to the scheduler.
+#: Failures of STS, and of the connection to the scheduler.
 _FAILURES = (RopewalkError, OSError, asyncio.TimeoutError)
 
 
@@ -40,7 +41,7 @@ class ForwardedCredentials:
         self._reading = asyncio.ensure_future(asyncio.to_thread(self._sessions.read))
 
     async def start(self) -> None:
-        """Sends them, and keeps them fresh until `stop`. Without credentials, or with unusable ones, the cluster has none."""
+        """Sends them, and keeps them fresh until `stop`. Without usable credentials the cluster has none."""
         begun = asyncio.Event()
         self._keeping = asyncio.ensure_future(self._run(begun))
         with contextlib.suppress(asyncio.TimeoutError):
@@ -103,7 +104,7 @@ class ForwardedCredentials:
 
 
 def refresh_at(session: AwsSession | None, now: float) -> float:
-    """When half of the session's remaining life has passed."""
+    """The time when half of the session's remaining lifetime has passed."""
     expires: datetime | None = None if session is None else session.expires_at
     if expires is None:
         return now + _UNKNOWN_EXPIRY_S
@@ -111,7 +112,7 @@ def refresh_at(session: AwsSession | None, now: float) -> float:
 
 
 def is_own_choice(variables: Mapping[str, object]) -> bool:
-    """Whether the user sets AWS credentials of the cluster in another way, which forwarded ones would replace."""
+    """Whether the user sets the cluster's AWS credentials in another way, which forwarded ones would replace."""
     return any(name in variables for name in VARIABLES[:3])
 
 

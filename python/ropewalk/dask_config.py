@@ -1,5 +1,5 @@
-"""The copy of this process's Dask configuration that scheduler and workers get. Only values that differ from the defaults are
-sent, and no credentials."""
+"""The copy of this process's Dask configuration for scheduler and workers. Only values that differ from the
+defaults are sent, and no credentials."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import dask
 
-#: Dask reads a serialized configuration from this variable when it is imported; other DASK_ variables win over it.
+#: Dask reads a serialized configuration from this variable at import; other DASK_ variables override it.
 VARIABLE = "DASK_INTERNAL_INHERIT_CONFIG"
-#: Limit of the API for the value of a variable.
+#: The API's limit for the value of a variable.
 _MAX_BYTES = 32 * 1024
-#: What is only true on this machine or of this process, what the agent sets itself, and the clients' own settings.
+#: Settings that only apply to this machine or process, that the agent sets itself, and that belong to clients.
 _LOCAL = frozenset(
     {
         "ropewalk",
@@ -40,8 +40,8 @@ _SECRET_TEXT = re.compile(r"://[^/\s]*@|(key|password|passwd|pwd|secret|token|si
 
 
 def config_variables(token: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment variable that contains the configuration; none when nothing differs from the defaults, or `environ` has it.
-    Values that contain `token` are left out."""
+    """The environment variable that contains the configuration; none when nothing differs from the defaults, or
+    `environ` has it. Omits values that contain `token`."""
     if VARIABLE in environ:
         return {}
     config = _sendable(_difference(dask.config.config, dask.config.merge(*dask.config.defaults)), token)

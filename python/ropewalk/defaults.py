@@ -1,4 +1,4 @@
-"""Defaults of arguments from Dask's configuration: `ropewalk.*`, then Coiled's keys that mean the same. Dask reads it from
+"""Defaults of arguments from Dask's configuration: `ropewalk.*`, then Coiled's equivalent keys. Dask reads it from
 ~/.config/dask/*.yaml and from environment variables like DASK_ROPEWALK__N_WORKERS."""
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ P = ParamSpec("P")
 
 #: Objects of this process, which a file cannot contain.
 NOT_CONFIGURED = frozenset({"asynchronous", "cloud", "loop"})
-#: Arguments for which None is a choice, not the absence of one.
+#: Arguments for which None is a choice, not an absent value.
 _NONE_IS_A_CHOICE = frozenset({"credentials"})
-#: `load_config` reads them: their environment variables win over the configuration.
+#: Read by `load_config`, because their environment variables override the configuration.
 _ADDRESS = frozenset({"api_url", "token"})
-#: Arguments of `Cluster` whose key under `coiled` has the same value there and here. Names of Coiled's workspaces and environments,
-#: and its server and token, mean nothing here.
+#: Arguments of `Cluster` whose key under `coiled` has the same meaning. Names of Coiled's workspaces and
+#: environments, and its server and token, have no meaning here.
 _COILED = frozenset(
     {
         "allow_ingress_from",
@@ -54,7 +54,7 @@ _COILED = frozenset(
         "worker_vm_types",
     }
 )
-#: Arguments that exclude each other: a given one replaces the configured ones of its group.
+#: Mutually exclusive arguments: a given one replaces the configured ones of its group.
 _GROUPS = (
     frozenset({"software", "container", "requirements", "package_sync"}),
     frozenset({"spot_policy", "compute_purchase_option"}),
@@ -76,8 +76,8 @@ _BACKEND_KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 def configurable(more: Mapping[str, Any]) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Decorates the `__init__` of a class: arguments that are absent or None have their configured values. `more` are the names
-    that it takes as `**`, with their types, for `inspect.signature` and completion."""
+    """Decorates the `__init__` of a class: arguments that are absent or None get their configured values. `more`
+    are its `**` arguments, with their types, for `inspect.signature` and completion."""
 
     def decorate(init: Callable[P, None]) -> Callable[P, None]:
         signature = inspect.signature(init)
@@ -115,7 +115,7 @@ def with_defaults(given: Mapping[str, Any], accepted: Collection[str]) -> dict[s
 
 
 def warn_about_unknown(known: Collection[str]) -> None:
-    """Warns about keys under `ropewalk` that no argument has."""
+    """Warns about keys under `ropewalk` that match no argument."""
     readable = set(known) - NOT_CONFIGURED
     for name in _section("ropewalk"):
         if name in readable:
@@ -158,7 +158,7 @@ def _other_backend_options(options: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 def _section(section: str) -> dict[str, Any]:
-    """By names of arguments, without unset keys."""
+    """By argument name, without unset keys."""
     found = dask.config.get(section, default=None)
     if not isinstance(found, Mapping):
         return {}
@@ -166,7 +166,7 @@ def _section(section: str) -> dict[str, Any]:
 
 
 def _plain(key: str, value: Any) -> Any:
-    # Dask's files write the keys of nested options with hyphens, and both spellings mean the same to Dask.
+    # Dask's files write the keys of nested options with hyphens, and Dask treats both spellings alike.
     if key.replace("-", "_") == "backend_options" and isinstance(value, Mapping):
         return {str(one).replace("-", "_"): what for one, what in value.items()}
     return value

@@ -11,7 +11,7 @@ Duration = str | int | float | timedelta
 
 
 def seconds_of(duration: Duration, argument: str) -> float:
-    """Seconds of "20 minutes", "5m" or 90. Raises ValueError that names the argument."""
+    """Seconds of "20 minutes", "5m" or 90. Raises ValueError naming the argument."""
     try:
         seconds = float(parse_timedelta(duration))
     except (ValueError, KeyError, TypeError):

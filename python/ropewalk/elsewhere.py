@@ -1,10 +1,11 @@
-"""What Coiled's package has at its top and this one has under another name, or not at all: the error says what to use instead."""
+"""Names at the top of Coiled's package that have another name here, or do not exist: the error names the
+alternative."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: What to do instead, by Coiled's name.
+#: The alternative, by Coiled's name.
 INSTEAD: Mapping[str, str] = {
     "AWSOptions": 'give Cluster(backend_options={"region_name": ...}) a plain dictionary',
     "BackendOptions": 'give Cluster(backend_options={"region_name": ...}) a plain dictionary',
@@ -34,7 +35,7 @@ INSTEAD: Mapping[str, str] = {
 
 
 def missing(name: str) -> AttributeError:
-    """For a name that the module `ropewalk` has not. The text says what to use instead of one of Coiled's."""
+    """The error for a missing name of the module `ropewalk`. For one of Coiled's names it states the alternative."""
     instead = INSTEAD.get(name)
     hint = "" if instead is None else f": {instead}"
     return AttributeError(f"module 'ropewalk' has no attribute {name!r}{hint}", name=name)

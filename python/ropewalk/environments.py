@@ -1,5 +1,6 @@
-"""Named environments: a name points to a Python environment or an image, and clusters and jobs use it by the name. Versions are
-resolved here, by uv, with the access that this machine has to private indexes; the server never runs anything of a package."""
+"""Named environments: a name refers to a Python environment or an image, and clusters and jobs use it by name. uv
+on this machine, which can access private indexes, resolves the versions; the server never runs code of a
+package."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def create_software_environment(
     api_url: str | None = None,
     token: str | None = None,
 ) -> dict[str, Any]:
-    """Creates a named environment, or changes what its name points to. Clusters and jobs that have begun keep what they have.
+    """Creates a named environment, or changes its content. Running clusters and jobs keep theirs.
 
     Parameters
     ----------
@@ -82,13 +83,13 @@ def list_software_environments(*, api_url: str | None = None, token: str | None 
 
 
 def get_software_info(name: str, *, api_url: str | None = None, token: str | None = None) -> dict[str, Any]:
-    """What the name points to. Raises RopewalkError NOT_FOUND."""
+    """The content of a named environment. Raises RopewalkError NOT_FOUND."""
     answer: dict[str, Any] = _api(api_url, token).request("GET", _path(name))
     return answer
 
 
 def delete_software_environment(name: str, *, api_url: str | None = None, token: str | None = None) -> None:
-    """Deletes the name; what runs with it goes on. Raises RopewalkError NOT_FOUND."""
+    """Deletes the name; running clusters and jobs keep the environment. Raises RopewalkError NOT_FOUND."""
     _api(api_url, token).request("DELETE", _path(name))
 
 
@@ -127,7 +128,7 @@ def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: 
         )
     version = [] if python is None else ["--python-version", python]
     flags = ["--quiet", "--no-header", "--no-annotate", "--python-platform", _PLATFORM, *version]
-    # Requirements by stdin: a URL may hold a password, which every user of a machine could read among the arguments.
+    # Requirements by stdin: a URL may contain a password, and every user of a machine can read arguments.
     done = subprocess.run(
         [uv, "pip", "compile", *flags, source], input=text, capture_output=True, text=True, timeout=_RESOLVE_TIMEOUT_S
     )
@@ -138,11 +139,11 @@ def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: 
 
 
 def _written_lines(text: str, source: str) -> list[str]:
-    """Instances resolve these lines, and get no options of pip: a file that needs some is refused, not shortened."""
+    """Instances resolve these lines, and support no pip options: a file with options is refused, not shortened."""
     lines = _without_comments(text)
     for number, line in lines:
         if line.startswith("-"):
-            # Only the option's name: the URL of an index may hold a password.
+            # Only the option's name: the URL of an index may contain a password.
             option = line[:2] if not line.startswith("--") else re.split(r"[=\s]", line, maxsplit=1)[0]
             raise ValueError(
                 f"resolve=False: line {number} {source} is the option {option}, which instances do not get: "
@@ -152,7 +153,7 @@ def _written_lines(text: str, source: str) -> list[str]:
 
 
 def _pinned_lines(text: str) -> list[str]:
-    """What uv has resolved: its other options only name where this machine reads packages from."""
+    """uv's resolved lines; its other options only name this machine's package sources."""
     lines = [line for _, line in _without_comments(text)]
     for line in lines:
         if re.match(r"(-e|--editable)\b", line):

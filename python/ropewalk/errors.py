@@ -1,4 +1,4 @@
-"""Errors, with a hint how to fix them. No error contains a token, a key or the value of a variable."""
+"""Errors, with a hint for the remedy. No error contains a token, a key or the value of a variable."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ class ClusterTimeoutError(RopewalkError, TimeoutError):
 
 
 class JobTimeoutError(RopewalkError, TimeoutError):
-    """The job has not ended in time; it continues."""
+    """The job did not end in time; it continues."""

@@ -1,4 +1,4 @@
-"""The server names fields of its requests; a program knows them as arguments. Pure."""
+"""Translates field names of the server's requests to a program's arguments. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from ropewalk.errors import RopewalkError
 
-#: Those that are not the same words in the other spelling.
+#: Names that differ in more than the spelling.
 _OWN = {
     "workers": "n_workers",
     "env": "environ",
@@ -14,7 +14,7 @@ _OWN = {
     "noClientTimeout": "keepalive",
     "workersPerInstance": "_n_worker_specs_per_host",
 }
-#: Fields have two words at least, or stand before a colon as the subject of the message.
+#: Fields have at least two words, or precede a colon as the subject of the message.
 _FIELD = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b|^(?:workers|env)(?=[:.])")
 
 
@@ -28,7 +28,7 @@ def argument_of(field: str) -> str:
 
 
 def in_arguments(error: RopewalkError) -> RopewalkError:
-    """The same error about a request, in words of its caller. `field` stays as the API has it."""
+    """The same error in the caller's argument names. `field` keeps the API's name."""
     error.message = as_arguments(error.message)
     error.hint = None if error.hint is None else as_arguments(error.hint)
     return error

@@ -1,5 +1,6 @@
-"""Follows the cluster on the server: when the scheduler's connection is lost, the server says whether the cluster has ended, and
-why. Then this process's clients are closed, and their unfinished futures raise ClusterEndedError."""
+"""Follows the cluster on the server: when the scheduler's connection is lost, the server reports whether the
+cluster has ended, and why. Then this process's clients are closed, and their unfinished futures raise
+ClusterEndedError."""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ _ENDED = ("stopping", "stopped", "error")
 _FIRST_PAUSE_S = 0.1
 _MAX_PAUSE_S = 2.0
 _ClosedClientError: type[Exception] = getattr(dask_client, "ClosedClientError", RuntimeError)
-#: After this long without an answer to why the scheduler is lost, Dask's own rules for a lost scheduler apply.
+#: After this long without an answer about a lost scheduler, Dask's own rules apply.
 _GIVE_UP_AFTER_S = 120.0
 _DIAL_TIMEOUT_S = 2.0
 
 
 def ended_error(view: ClusterView) -> ClusterEndedError | None:
-    """None while the cluster is open. The time is of this machine's time zone."""
+    """None while the cluster is open. The time is in this machine's time zone."""
     if view["status"] not in _ENDED:
         return None
     reason = view["reason"]
@@ -51,7 +52,8 @@ class Follower:
         self._inquiry: asyncio.Task[ClusterEndedError | None] | None = None
 
     async def follow(self, watching: asyncio.Task[Any], scheduler: Scheduler, rejoin: Callable[[], Awaitable[Any]]) -> None:
-        """Until the cluster ends. `watching` ends when the scheduler's connection is lost, and `rejoin` makes a new one."""
+        """Runs until the cluster ends. `watching` ends when the scheduler's connection is lost, and `rejoin`
+        reconnects."""
         while True:
             await asyncio.wait([watching])
             error = await self.why_lost(scheduler)
@@ -64,7 +66,8 @@ class Follower:
                 await asyncio.sleep(_MAX_PAUSE_S)
 
     async def why_lost(self, scheduler: Scheduler) -> ClusterEndedError | None:
-        """Why the cluster has ended; None when its scheduler can be reached again, or the reason is unknown. One inquiry serves all."""
+        """Why the cluster has ended; None when its scheduler can be reached again, or the reason is unknown. One
+        inquiry serves all callers."""
         if self._inquiry is None or self._inquiry.done():
             self._inquiry = asyncio.ensure_future(self._inquire(scheduler))
         return await asyncio.shield(self._inquiry)
@@ -92,13 +95,13 @@ async def _answers(scheduler: Scheduler) -> bool:
 
 
 def clients_of(cluster: Any) -> list[Any]:
-    """The open Dask clients that were made with this cluster object."""
+    """The open Dask clients of this cluster object."""
     return [one for one in list(getattr(Client, "_instances", ())) if getattr(one, "cluster", None) is cluster]
 
 
 def ask_before_reconnect(clients: Iterable[Any], why_lost: Callable[[], Awaitable[ClusterEndedError | None]]) -> None:
-    """Dask's clients cancel all futures as soon as the scheduler's connection is lost, without a reason, and try for 30
-    seconds to reconnect. These clients ask for the reason first."""
+    """Dask's clients cancel all futures as soon as the scheduler's connection is lost, without a reason, and try
+    for 30 seconds to reconnect. These clients request the reason first."""
     for client in clients:
         if "_reconnect" not in vars(client) and hasattr(client, "_reconnect"):
             client._reconnect = _reconnect_of(client, client._reconnect, why_lost)
@@ -128,5 +131,5 @@ async def end_client(client: Any, error: ClusterEndedError) -> None:
     def refuse(message: Any) -> None:
         raise _ClosedClientError(f"Client is closed: {error}.") from error
 
-    # Without this, what is submitted next is refused without the reason.
+    # Otherwise later submissions are refused without the reason.
     client._send_to_scheduler = refuse

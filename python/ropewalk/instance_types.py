@@ -12,7 +12,7 @@ from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 
 _MIB = 2**20
-#: As for worker_memory: a size is met within 10 percent.
+#: Like worker_memory: a size matches within 10 percent.
 _TOLERANCE = 0.1
 
 
@@ -24,7 +24,7 @@ class InstanceType(TypedDict):
     gpu_name: str | None
     #: MiB.
     memory: int
-    #: The provider: aws, gcp, or the one of the server.
+    #: The provider: aws, gcp, or the server's own.
     backend_type: str
     arch: Literal["x86_64", "arm64"]
     #: US dollars in the cheapest zone, approximately; None without a price.

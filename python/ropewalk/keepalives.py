@@ -1,4 +1,4 @@
-"""Keeps a cluster that ends without a client open while its object is."""
+"""Keeps a cluster with a keepalive limit open while its object is."""
 
 from __future__ import annotations
 

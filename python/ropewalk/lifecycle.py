@@ -31,7 +31,8 @@ from ropewalk.waiting import WorkerAmount
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Makes the field `software` of the request; blocks. Gets a function for lines to the user, and a deadline (time.monotonic).
+#: Creates the field `software` of the request; blocks. Gets a function for lines to the user, and a deadline
+#: (time.monotonic).
 MakeSoftware = Callable[[Callable[[str], None], float], dict[str, Any]]
 
 
@@ -63,7 +64,7 @@ class ClusterLifecycle(KeptCluster):
         self._keepalive_s = keepalive_s
         self.shutdown_on_close = shutdown_on_close
         self.security: Security | None = None
-        # Until the server has reported a new cluster: an existing cluster is not stopped.
+        # True until the server has reported a new cluster: an existing cluster is not stopped.
         self._existed = True
         self._requested, self._warnings, self._warns_at_once = None, [], asynchronous
         self._keeping = None
@@ -83,7 +84,7 @@ class ClusterLifecycle(KeptCluster):
         try:
             self.sync(self._start)
         except BaseException:
-            # On Ctrl-C the event loop still runs: a new cluster is stopped before the loop is.
+            # On Ctrl-C the event loop still runs: a new cluster is stopped before the loop.
             with contextlib.suppress(Exception):
                 self.sync(self._give_up, callback_timeout=15)
             self._loop_runner.stop()
@@ -92,7 +93,8 @@ class ClusterLifecycle(KeptCluster):
 
     @property
     def status(self) -> Status:
-        """A Dask client reads this when the scheduler's connection is lost, before it reconnects: the moment to instruct it."""
+        """A Dask client reads this when the scheduler's connection is lost, before it reconnects, so this is the
+        moment to change its behaviour."""
         if self._status is Status.running:
             ask_before_reconnect(clients_of(self), self._why_lost)
         return self._status
@@ -156,7 +158,7 @@ class ClusterLifecycle(KeptCluster):
     async def _forward_credentials(self, owner: str, deadline: float) -> None:
         if not self._forwards_credentials:
             return
-        # Someone who connects to a colleague's cluster does not lend their credentials to its computations.
+        # A user who connects to a colleague's cluster does not lend their credentials to its computations.
         if self._existed and owner != await self._remote.user(deadline):
             self._log(f"The cluster keeps the AWS credentials of {owner}: send_credentials() sends yours.")
             return
@@ -237,7 +239,7 @@ class ClusterLifecycle(KeptCluster):
         await self._end(bool(self.shutdown_on_close))
 
     async def _end(self, stop: bool) -> None:
-        """Runs once, and to the end, also when its caller is cancelled."""
+        """Runs once and completely, even when its caller is cancelled."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end_now(stop))
         await asyncio.shield(self._ending)

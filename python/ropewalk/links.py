@@ -13,8 +13,8 @@ from ropewalk.lifecycle import ClusterLifecycle
 class LinkedCluster(ClusterLifecycle):
     @property
     def dashboard_link(self) -> str:
-        """The address of the dashboard, for browsers that are signed in to Ropewalk: it stays good, also in a saved notebook.
-        `get_dashboard_link` makes a link that signs its opener in."""
+        """The permanent URL of the dashboard, for browsers that are signed in to Ropewalk; also valid in a saved
+        notebook. `get_dashboard_link` creates a link that signs its opener in."""
         if self.number is None or self.status == Status.closed:
             return ""
         return self._remote.page()
@@ -32,7 +32,7 @@ class LinkedCluster(ClusterLifecycle):
         return str(self.get_jupyter_link())
 
     def get_jupyter_link(self) -> Any:
-        """As `jupyter_link`; awaitable with `asynchronous=True`."""
+        """Like `jupyter_link`; awaitable with `asynchronous=True`."""
         return self.sync(self._jupyter_link)
 
     async def _dashboard_link(self) -> str:

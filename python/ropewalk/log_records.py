@@ -1,4 +1,4 @@
-"""The log of this package, for programs that set up no logging themselves."""
+"""The log of this package, for programs that do not configure logging."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAME = "ropewalk"
 
 
 def log_to_stderr() -> None:
-    """Writes records from level INFO to stderr, with their time, once each, whatever Dask's own logging is set to."""
+    """Writes records from level INFO to stderr, with their time, once each, independently of Dask's logging."""
     handler = next((one for one in logger.handlers if one.get_name() == _NAME), None)
     if not isinstance(handler, logging.StreamHandler):
         handler = logging.StreamHandler()

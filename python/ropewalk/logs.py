@@ -1,4 +1,4 @@
-"""Log lines of a cluster, chosen as on the command line, and grouped as Dask shows them or in one order of time."""
+"""Log lines of a cluster, selected as on the command line, and grouped like Dask's or in one order of time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Since = Duration | datetime
 def is_wanted(
     cluster: str, heads: Collection[str], instances: Sequence[Instance], *, scheduler: bool, workers: Workers
 ) -> Callable[[str], bool]:
-    """Whether output of an instance is wanted. `heads` are the scheduler's instances. Ended instances are known by their workers'
-    names, and by "all"."""
+    """Returns a predicate for instances whose output is wanted. `heads` are the scheduler's instances. Ended
+    instances are selected by their workers' names, and by "all"."""
     others = [one for one in instances if one["id"] not in heads]
     if isinstance(workers, bool) or workers == "all":
         return lambda id: scheduler if id in heads else bool(workers)
@@ -36,7 +36,7 @@ def is_wanted(
 def check_named(
     cluster: str, heads: Collection[str], instances: Sequence[Instance], lines: Iterable[LogLine], workers: Workers
 ) -> None:
-    """Raises ValueError when a text names no worker, neither of now nor of the lines."""
+    """Raises ValueError when a text names no worker, neither a current one nor one in the lines."""
     if isinstance(workers, bool) or workers in ("all", "any"):
         return
     others = [one for one in instances if one["id"] not in heads]
@@ -50,7 +50,7 @@ def check_named(
 
 
 def worker_names(view: ClusterView) -> set[str]:
-    """Of the workers that have an instance, or are getting one."""
+    """Names of the workers with an existing or requested instance."""
     gone = ("stopping", "stopped", "error")
     return {worker_name(view["name"], one["id"]) for one in view["instances"] if one["role"] != "head" and one["state"] not in gone}
 
@@ -58,8 +58,8 @@ def worker_names(view: ClusterView) -> set[str]:
 def chosen_lines(
     lines: Iterable[LogLine], is_of_wanted: Callable[[str], bool], pattern: re.Pattern[str] | None
 ) -> list[LogLine]:
-    """In order of time across instances; lines of one instance keep their order. Without messages of the agent, which are not
-    output of Dask."""
+    """In order of time across instances; lines of one instance keep their order. Excludes the agent's messages,
+    which are not output of Dask."""
     chosen = [
         line
         for line in lines
@@ -85,7 +85,7 @@ def merged(cluster: str, heads: Collection[str], lines: Iterable[LogLine]) -> Lo
 
 
 def read_filter(text: str | re.Pattern[str] | None) -> re.Pattern[str] | None:
-    """A text that lines contain, `%regex%`, or a compiled pattern. Raises ValueError that names the argument."""
+    """A text that lines contain, `%regex%`, or a compiled pattern. Raises ValueError naming the argument."""
     if text is None or isinstance(text, re.Pattern):
         return text
     regex = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "%" else None
@@ -96,7 +96,7 @@ def read_filter(text: str | re.Pattern[str] | None) -> re.Pattern[str] | None:
 
 
 def read_since(since: Since | None, now: datetime) -> str | None:
-    """The time as the API takes it; an age counts back from `now`. Raises ValueError that names the argument."""
+    """The time in the API's format; an age counts back from `now`. Raises ValueError naming the argument."""
     if since is None:
         return None
     at = since if isinstance(since, datetime) else now - timedelta(seconds=seconds_of(since, "since"))
@@ -104,7 +104,7 @@ def read_since(since: Since | None, now: datetime) -> str | None:
 
 
 def worker_name(cluster: str, instance: str) -> str:
-    """As the agent names its worker: of EC2's ids all digits."""
+    """The agent's name of its worker, with all digits of EC2's ids."""
     return f"{cluster}-worker-{instance[2:] if instance.startswith('i-') else instance[-8:]}"
 
 

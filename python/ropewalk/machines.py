@@ -29,7 +29,7 @@ class PlaceArguments(TypedDict, total=False):
     arm: bool | None
     spot_policy: SpotPolicy | None
     wait_for_capacity: Duration | None
-    #: The name of the option on the command line: a dictionary, or texts like "team=weather".
+    #: Named like the command-line option: a dictionary, or texts like "team=weather".
     tag: Mapping[str, str] | Sequence[str] | str | None
     allow_ssh: bool | None
     allow_ssh_from: str | None
@@ -71,7 +71,7 @@ class JobMachines(PlaceArguments, total=False):
 
 
 JOB_MACHINES = frozenset(JobMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
-#: Of each argument of a cluster, with its type.
+#: Each machine argument of a cluster, with its type.
 CLUSTER_MACHINE_TYPES: Mapping[str, Any] = {**ClusterMachines.__annotations__, **PlaceArguments.__annotations__}
 CLUSTER_MACHINES = frozenset(ClusterMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
 
@@ -238,7 +238,7 @@ def _flag(given: Mapping[str, Any], name: str) -> bool | None:
 
 
 def refuse_unknown(arguments: Collection[str], known: Collection[str]) -> None:
-    """Raises TypeError that names every unknown argument, and the known one that it resembles."""
+    """Raises TypeError naming every unknown argument, and the known one that it resembles."""
     unknown = [f"{name!r} is not a keyword argument{_resembles(name, known)}" for name in arguments if name not in known]
     if unknown:
         raise TypeError("; ".join(unknown))

@@ -1,5 +1,5 @@
-"""Hints for programs on a cluster that was found by its name: the ModuleNotFoundError of what its environment lacks, and the
-client's has, says so itself, in the exception that a client gets and in the log of the worker."""
+"""Hints for programs on an existing cluster found by name: the ModuleNotFoundError of a package that only the
+client has contains the hint, in the exception that a client gets and in the log of the worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = "ropewalk-missing-modules"
 
 
 async def send_hints(scheduler: Any, hints: Mapping[str, str]) -> None:
-    """By the name of a module. `scheduler` is its rpc; workers that start later get them too."""
+    """`hints` by module name. `scheduler` is its rpc; workers that start later get them too."""
     for_scheduler, for_workers = _plugins(dict(hints))
     await scheduler.register_scheduler_plugin(plugin=cloudpickle.dumps(for_scheduler), name=_NAME, idempotent=False)
     await scheduler.register_worker_plugin(plugin=cloudpickle.dumps(for_workers), name=_NAME, idempotent=False)
@@ -28,7 +28,7 @@ def _plugins(hints: dict[str, str]) -> tuple[SchedulerPlugin, WorkerPlugin]:
             ropewalk_missing: dict[str, str] = {}
 
             def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-                # importlib.util.find_spec only asks whether there is a module: it must get None.
+                # importlib.util.find_spec only asks whether a module exists, and must get None.
                 caller = sys._getframe(1).f_back
                 if caller is None or caller.f_code.co_name != "_find_and_load_unlocked":
                     return
@@ -40,7 +40,7 @@ def _plugins(hints: dict[str, str]) -> tuple[SchedulerPlugin, WorkerPlugin]:
             # The last finder: Python asks it when no other one has found the module.
             known = Hints()
             sys.meta_path.append(known)
-        # Those of other clients stay: what they name is not there either.
+        # Hints of other clients stay, because their modules are missing too.
         known.ropewalk_missing.update(hints)
 
     class SchedulerHints(SchedulerPlugin):

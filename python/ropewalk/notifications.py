@@ -1,4 +1,4 @@
-"""What happened in the workspace."""
+"""Notifications of the workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Notification(TypedDict):
     id: int
     #: For example job.failed or cluster.ready.
     type: str
-    #: What it is about, for example job/12.
+    #: The job or cluster, for example job/12.
     object: str
     text: str
     data: dict[str, Any]

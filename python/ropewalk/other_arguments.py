@@ -1,5 +1,5 @@
-"""Arguments of Coiled's Cluster that have no counterpart here: each is refused with the reason, all together, before anything
-is launched. Pure."""
+"""Arguments of Coiled's Cluster without a counterpart here: each is refused with the reason, all together, before
+anything is launched. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class OtherArguments(TypedDict, total=False):
 
 OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
 
-#: By argument: the values that change nothing, and why any other is refused.
+#: By argument: the values without effect, and why any other is refused.
 _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "cloud": ((None,), "api_url and token say which server is used, and as whom"),
     "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
@@ -22,7 +22,7 @@ _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
 
 
 def refuse_others(arguments: Mapping[str, Any]) -> None:
-    """Raises ValueError that names every argument that cannot have its effect here."""
+    """Raises ValueError naming every argument that cannot have its effect here."""
     problems = [
         f"{name}={value!r} has no effect here: {_REFUSED[name][1]}"
         for name, value in arguments.items()

@@ -1,4 +1,5 @@
-"""Replaces `me` in the sources of ingress rules by this machine's public address, which only this side can find."""
+"""Replaces `me` in the sources of ingress rules by this machine's public address, which only the client can
+determine."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ipaddress
 import os
 import urllib.request
 
-#: Answers with the address of its caller, as text; ROPEWALK_ADDRESS_URL names another.
+#: Returns its caller's address as text; ROPEWALK_ADDRESS_URL names another.
 ADDRESS_URL = "https://checkip.amazonaws.com"
 _TIMEOUT_S = 10
 

@@ -1,5 +1,5 @@
-"""The live panel of a cluster that starts: overview, configuration, workers by state as bars, newest events. In a notebook it is
-HTML that updates itself, on a terminal it is drawn by rich, if that is installed."""
+"""The live panel of a starting cluster: overview, configuration, workers by state as bars, newest events. In a
+notebook it is HTML that updates itself, on a terminal rich draws it, if installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ropewalk.printable import clean
 from ropewalk.views import ClusterView, Instance
 
 WorkerState = Literal["Provisioning", "Booting", "Environment", "Starting", "Ready", "Stopping", "Error"]
-#: In the order in which a worker goes through them, with the color of the bar.
+#: In the order of a worker's life cycle, with the color of the bar.
 STATES: tuple[tuple[WorkerState, str], ...] = (
     ("Provisioning", "grey50"),
     ("Booting", "goldenrod"),
@@ -34,12 +34,12 @@ Facts = Sequence[tuple[str, str]]
 
 @runtime_checkable
 class ClusterWidget(Protocol):
-    """What `custom_widget` can be: it gets the cluster's view each time that it was read while the object waits."""
+    """The interface of `custom_widget`: it gets the cluster's view after each read while the object waits."""
 
     def update(self, view: ClusterView) -> None: ...
 
     def stop(self) -> None:
-        """After the last update, whether the cluster has started or failed."""
+        """Called after the last update, whether the cluster has started or failed."""
 
 
 def choose_widget(show: bool, custom: ClusterWidget | bool | None) -> ClusterWidget | None:
@@ -61,7 +61,7 @@ def choose_widget(show: bool, custom: ClusterWidget | bool | None) -> ClusterWid
 
 
 class TerminalPanel:
-    """Drawn on stderr by rich; where that is no terminal, rich prints the last state only."""
+    """Drawn on stderr by rich; without a terminal, rich prints only the last state."""
 
     def __init__(self, console: Any = None) -> None:
         from rich.console import Console
@@ -101,11 +101,11 @@ class NotebookPanel:
         self._handle = self._display(bundle, raw=True, display_id=True)
 
     def stop(self) -> None:
-        """The output stays in the notebook."""
+        """Keeps the output in the notebook."""
 
 
 def count_workers(view: ClusterView) -> dict[WorkerState, int]:
-    """Wanted workers without an instance are being provisioned; those that were given up are in error."""
+    """Wanted workers without an instance count as provisioning; those that were given up as errors."""
     counts = Counter(_state_of(one) for one in view["instances"] if one["role"] == "worker")
     dask = view["dask"]
     wanted, errored = (0, 0) if dask is None else (dask["workersWanted"], dask["workersErrored"])
@@ -192,7 +192,7 @@ def rich_panel(view: ClusterView) -> Any:
     total = max(1, sum(counts.values()))
     bars = Table(title="Workers", title_justify="left", show_header=False, box=None, padding=(0, 1))
     for state, color in STATES:
-        # One of a thousand is seen too.
+        # Shows even one of a thousand.
         filled = 0 if counts[state] == 0 else max(1, round(counts[state] / total * _BAR_WIDTH))
         bar = Text("━" * filled + " " * (_BAR_WIDTH - filled), style=_RICH_COLORS.get(color, color))
         bars.add_row(state, bar, str(counts[state]))

@@ -1,4 +1,4 @@
-"""What a cluster or job was at a past moment, and what it has cost over time, as the API says it."""
+"""A cluster's or job's state at a past time, and its cost over time, as the API reports them."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class _Past(TypedDict):
     status: str
     reason: TimedReason | None
     instances: list[PastInstance]
-    #: US dollars from its start up to then.
+    #: US dollars from its start until then.
     dollars: float
     #: Of the instances that existed then.
     dollarsPerHour: float
 
 
 class PastCluster(_Past):
-    #: Instances wanted, the head instance included.
+    #: Wanted instances, including the head instance.
     target: int
     #: None for the cluster of a job.
     workersStarted: int | None
-    #: The newest ones up to then.
+    #: The newest ones until then.
     events: list[Event]
 
 
 class PastTasks(TypedDict):
     total: int
-    #: Those that an instance held and had not started too, and those between two attempts.
+    #: Includes tasks that an instance held without having started them, and those between two attempts.
     pending: int
     running: int
     done: int
@@ -65,15 +65,15 @@ class CostPoint(TypedDict):
 
 
 def past_path(path: str, time: datetime | str) -> str:
-    """`time`: a datetime (without a time zone it is local), an RFC 3339 time, or how long ago, like "20 minutes"."""
+    """`time`: a datetime (without a time zone it is local), an RFC 3339 time, or an age, like "20 minutes"."""
     if isinstance(time, datetime):
         time = time.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return f"{path}/at?time={quote(time, safe='')}"
 
 
 def cluster_at(number: int, time: datetime | str, *, api_url: str | None = None, token: str | None = None) -> PastCluster:
-    """What a cluster, open or ended, was at a past moment: status, instances with their stages, workers, events, cost. Raises
-    RopewalkError VALIDATION for a time before its start or to come.
+    """The state of a cluster, open or ended, at a past time: status, instances with their stages, workers, events,
+    cost. Raises RopewalkError VALIDATION for a time before its start or in the future.
 
     Examples
     --------
@@ -84,6 +84,6 @@ def cluster_at(number: int, time: datetime | str, *, api_url: str | None = None,
 
 
 def cluster_costs(number: int, *, api_url: str | None = None, token: str | None = None) -> list[CostPoint]:
-    """What a cluster had cost, in US dollars, at equal distances of time since its first instance."""
+    """The cluster's cost over time, in US dollars, at equal intervals since its first instance."""
     answer = ClientApi(load_config(api_url, token)).request("GET", f"/v1/clusters/{number}/costs")
     return cast("list[CostPoint]", answer["points"])

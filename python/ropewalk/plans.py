@@ -1,4 +1,4 @@
-"""Plans: the instances that would be launched, and their price. Launches nothing."""
+"""Plans: the planned instances, and their price. Launches nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def plan_cluster(
     token: str | None = None,
     **machines: Unpack[ClusterMachines],
 ) -> Plan:
-    """What `Cluster` would launch with these arguments: types in the order of attempts, zones, markets, dollars per hour.
+    """The instances that `Cluster` would launch with these arguments: types in the order of attempts, zones,
+    markets, dollars per hour.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def plan_cluster(
 
 
 def price_range(price: PlanPrice) -> str:
-    """As text for people: "$0.10 to $0.34"."""
+    """As display text: "$0.10 to $0.34"."""
     return f"{_dollars(price['firstChoice'])} to {_dollars(price['max'])}"
 
 

@@ -22,7 +22,8 @@ def check_envs(env: Mapping[str, str]) -> dict[str, str]:
 
 
 async def send_envs(scheduler: Any, env: Mapping[str, str | None], name: str) -> None:
-    """`scheduler` is its rpc; None removes a variable. For future workers, variables sent earlier under `name` are replaced."""
+    """`scheduler` is its rpc; None removes a variable. For future workers, variables sent earlier under `name` are
+    replaced."""
     for_scheduler, for_workers = _plugins(dict(env))
     await scheduler.register_scheduler_plugin(plugin=cloudpickle.dumps(for_scheduler), name=name, idempotent=False)
     answers = await scheduler.register_worker_plugin(

@@ -28,16 +28,16 @@ class Remote:
         self.heads: set[str] = set()
 
     async def check_workspace(self, until: float) -> None:
-        """Raises RopewalkError FORBIDDEN when the token is of another workspace than the wanted one."""
+        """Raises RopewalkError FORBIDDEN when the token belongs to another workspace than the wanted one."""
         if self._workspace is not None:
             refuse_other((await self.api.get("/v1/whoami", until=until))["workspace"], self._workspace)
 
     async def user(self, until: float) -> str:
-        """Whose token this is."""
+        """The token's user."""
         return str((await self.api.get("/v1/whoami", until=until))["user"])
 
     async def find(self, name: str | None, until: float) -> Created | None:
-        """The open cluster of that name that a program can use."""
+        """The open, usable cluster of that name."""
         if name is None:
             return None
         page = await self.api.get(f"/v1/clusters?name={quote(name, safe='')}&open=true", until=until)
@@ -122,7 +122,7 @@ class Remote:
         self.api.post_once(self._path("/stop"), timeout_s=timeout_s)
 
     def page(self) -> str:
-        """Leads browsers that are signed in to the web application to the dashboard."""
+        """The URL that redirects browsers signed in to the web application to the dashboard."""
         return f"{self.api.url}/clusters/{self.number}/dashboard"
 
     def _path(self, rest: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What a cluster that exists was started with, compared to this process: its environment stays as it is."""
+"""Compares an existing cluster's environment, which stays unchanged, with this process."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Environment(NamedTuple):
     packages: Mapping[str, str]
     #: SHA-256 by path.
     modules: Mapping[str, str]
-    #: Under which names programs import a package; by its name. Empty of a scheduler.
+    #: The names under which programs import a package, by its name. Empty for a scheduler.
     imports: Mapping[str, Sequence[str]] = {}
 
 
 class Differences(NamedTuple):
-    #: A clause about what this process has and the cluster has not, or has otherwise.
+    #: A clause about packages and modules of this process that the cluster lacks, or has in another version.
     text: str
-    #: What the cluster has not: by the name that programs import.
+    #: Modules that the cluster lacks, by import name.
     missing: Mapping[str, str]
 
 
 async def environment_of(scheduler: Any, paths: Iterable[str]) -> Environment:
-    """Of the scheduler, which the workers share; of modules those with these paths."""
+    """The scheduler's environment, which the workers share; includes only modules with these paths."""
     answer = await scheduler.run_function(
         function=cloudpickle.dumps(_reader()), args=cloudpickle.dumps((list(paths),)), kwargs=cloudpickle.dumps({}), wait=True
     )
@@ -46,7 +46,7 @@ async def environment_of(scheduler: Any, paths: Iterable[str]) -> Environment:
 
 
 async def differences(scheduler: Any, options: PackageSyncOptions) -> Differences | None:
-    """None when nothing differs, or cannot be read."""
+    """None when nothing differs, or the environment cannot be read."""
     try:
         here = await asyncio.to_thread(environment_here, options)
         there = await environment_of(scheduler, here.modules)
@@ -57,7 +57,8 @@ async def differences(scheduler: Any, options: PackageSyncOptions) -> Difference
 
 
 def environment_here(options: PackageSyncOptions) -> Environment:
-    """Blocks. What package sync would bring; without the program itself, whose functions travel with their tasks."""
+    """Blocks. The environment that package sync would send, without the program itself, whose functions are sent
+    with their tasks."""
     installed = [
         one
         for one in list_installed()
@@ -109,7 +110,7 @@ def _listed(what: str, names: Sequence[str]) -> list[str]:
 
 
 def _reader() -> Any:
-    """A function that is pickled by value: the cluster may have no ropewalk."""
+    """A function that is pickled by value, because the cluster may have no ropewalk."""
 
     def read(paths: list[str]) -> tuple[dict[str, str], dict[str, str]]:
         import hashlib

@@ -8,7 +8,7 @@ from ropewalk.views import Credentials
 
 
 def make_security(credentials: Credentials) -> Security:
-    """From PEM texts: Security takes text with line breaks as content, not as a path."""
+    """From PEM texts: Security treats text with line breaks as content, not as a path."""
     return Security(
         require_encryption=True,
         tls_ca_file=credentials["ca"],

@@ -1,4 +1,5 @@
-"""Package sync of this process: makes the field `software` of a request, and uploads what no package index has."""
+"""Package sync of this process: creates the field `software` of a request, and uploads the packages that no package
+index has."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ def make_software(
     programs: Sequence[Path] = (),
     roots: Sequence[Path] | None = None,
 ) -> dict[str, Any]:
-    """Blocks: it may build wheels, and uploads files. `say` gets lines for the user, `warn` those about what the cluster does not
-    have as it is here; `programs` are scripts that will run there, `roots` the directories of modules, by default
-    those of this process.
-    Raises RopewalkError (PACKAGE_SYNC) when something that is needed cannot be brought, ClusterTimeoutError when `until`
-    (time.monotonic) does not allow another attempt of a request."""
+    """Blocks: it may build wheels, and uploads files. `say` receives lines for the user, `warn` those about
+    differences between the cluster's environment and this one; `programs` are scripts that will run there,
+    `roots` the directories of modules, by default those of this process. Raises RopewalkError (PACKAGE_SYNC)
+    when a required package cannot be sent, ClusterTimeoutError when `until` (time.monotonic) does not allow
+    another attempt of a request."""
     try:
         plan = make_plan(options, roots=roots, programs=programs)
         for line in warnings_of(plan):
@@ -42,7 +43,7 @@ def make_software(
 
 
 def upload(api: ClientApi, files: Sequence[PackageFile], until: float = math.inf) -> int:
-    """Uploads those that the server does not have; returns how many."""
+    """Uploads the files that the server lacks; returns their number."""
     if not files:
         return 0
     by_hash = {file.sha256: file for file in files}

@@ -1,4 +1,4 @@
-"""How many cores the workspace uses, and how many it may use."""
+"""The workspace's core usage and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CoreUsage(TypedDict):
     used: int
     #: Of the whole workspace.
     limit: int
-    #: Of each user who has none of their own; None: only the workspace's limit holds.
+    #: Limit of each user without an own one; None: only the workspace's limit applies.
     user_limit: int | None
     #: In use, by user.
     users: dict[str, int]
@@ -24,7 +24,7 @@ class CoreUsage(TypedDict):
 def list_core_usage(
     account: str | None = None, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None
 ) -> CoreUsage:
-    """Cores in use, in all and by user, with the limits. `account` is the old name of `workspace`.
+    """Cores in use, in total and by user, with the limits. `account` is the old name of `workspace`.
 
     Examples
     --------

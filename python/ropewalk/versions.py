@@ -12,7 +12,7 @@ _PAIR = ("dask", "distributed")
 
 
 def matching_requirements(requirements: Sequence[str] | None) -> list[str]:
-    """The requirements, and the Dask versions that run here unless the requirements name others."""
+    """The requirements, with the Dask versions of this process unless they name others."""
     given = list(requirements or [])
     names = {match[0].lower() for one in given if (match := re.match(r"[A-Za-z0-9._-]+", one.strip()))}
     here = {name: installed(name) for name in _PAIR}
@@ -23,7 +23,8 @@ def matching_requirements(requirements: Sequence[str] | None) -> list[str]:
 
 
 def version_mismatch(there: Mapping[str, Any]) -> str | None:
-    """A sentence when the scheduler's versions differ from those of this process. `there` is its answer to `versions`."""
+    """A sentence when the scheduler's versions differ from those of this process. `there` is its answer to
+    `versions`."""
     packages = there.get("packages", {})
     here = {"python": _minor(sys.version), **{name: installed(name) for name in _PAIR}}
     theirs = {"python": _minor(str(packages.get("python", "")))}

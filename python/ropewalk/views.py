@@ -21,7 +21,7 @@ class WhyFact(TypedDict):
 
 
 class WhySentence(TypedDict):
-    """`about` is what the sentence explains: `state`, `size`, `instanceType` or `end`."""
+    """`about` is the explained subject: `state`, `size`, `instanceType` or `end`."""
 
     about: Literal["state", "size", "instanceType", "end"]
     text: str
@@ -29,7 +29,7 @@ class WhySentence(TypedDict):
 
 
 class Why(TypedDict):
-    """Why a cluster or job is as it is, in sentences with the facts that they rest on."""
+    """Explains the state of a cluster or job, in sentences with their supporting facts."""
 
     number: int
     status: str
@@ -62,7 +62,7 @@ class _Machine(TypedDict, total=False):
     #: Instance type.
     type: str
     market: Literal["on-demand", "spot"]
-    #: What it has reached, in order.
+    #: The stages that it has reached, in order.
     stages: list[Stage]
 
 
@@ -103,7 +103,7 @@ class _Details(TypedDict, total=False):
 class ClusterView(_Details):
     number: int
     name: str
-    #: Who created it.
+    #: Its creator.
     user: str
     job: int | None
     status: str

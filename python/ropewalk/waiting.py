@@ -1,4 +1,4 @@
-"""How many workers to wait for, and whether a cluster's view shows that more can start. Pure."""
+"""The number of workers to wait for, and whether a cluster's view shows that more can start. Pure."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> boo
     if dask["workersStarted"] == 0:
         message = f"Cluster {number} has no worker: all {wanted} failed to start.{failures(view)}"
         raise ClusterFailedError(message, code="NO_WORKERS")
-    # The workers that the cluster has counted are connected, or connect in a moment.
+    # The workers that the cluster has counted are connected, or about to be.
     return started >= dask["workersStarted"]
 
 
 def progress(view: ClusterView) -> str:
-    """One line for people."""
+    """One display line."""
     dask, reason = view["dask"], view["reason"]
     if view["status"] == "waiting":
         return "waiting" if reason is None else reason["text"]
@@ -70,5 +70,5 @@ def progress(view: ClusterView) -> str:
 
 
 def failures(view: ClusterView, reported: str = "") -> str:
-    """Those that `reported` does not have already, a line each."""
+    """Failures that are not in `reported`, one per line."""
     return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"] if one["text"] not in reported)

@@ -1,4 +1,4 @@
-"""Defaults of the workspace: where its clusters and jobs run, and who reaches them, when a request does not say."""
+"""Defaults of the workspace: the place of its clusters and jobs, and access to them, unless a request sets them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def set_backend_options(
     api_url: str | None = None,
     token: str | None = None,
 ) -> dict[str, Any]:
-    """Replaces the defaults of the workspace for clusters and jobs that do not say otherwise, as an admin, and returns them.
+    """Replaces the workspace's defaults for clusters and jobs, as an admin, and returns them.
 
-    The arguments are those of `Cluster`; `backend_options` are Coiled's, like {"region_name": "us-west-2", "zone_name":
-    "us-west-2b"}. Without an argument all defaults are removed. Raises RopewalkError FORBIDDEN for others than admins.
+    The arguments are those of `Cluster`; `backend_options` are Coiled's, like {"region_name": "us-west-2",
+    "zone_name": "us-west-2b"}. Without an argument all defaults are removed. Raises RopewalkError FORBIDDEN for
+    users who are not admins.
     """
     given = {
         "backend_options": backend_options,

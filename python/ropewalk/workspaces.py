@@ -1,4 +1,4 @@
-"""A token is of one workspace: a request for another one is refused before anything else is sent."""
+"""A token belongs to one workspace: a request for another one is refused before anything else is sent."""
 
 from __future__ import annotations
 

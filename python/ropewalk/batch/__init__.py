@@ -1,4 +1,5 @@
-"""Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no event loop."""
+"""Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no
+event loop."""
 
 from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, why
 from ropewalk.batch.past import at, costs, task_states
@@ -15,7 +16,7 @@ from ropewalk.batch.stored import download, list_files
 from ropewalk.batch.submit import plan, run
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 
-#: An alias of `list_jobs`: the name of the command.
+#: An alias of `list_jobs`, named like the command.
 list = list_jobs
 
 # Without `list`: `from ropewalk.batch import *` would shadow the builtin.

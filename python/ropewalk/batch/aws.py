@@ -10,7 +10,8 @@ from ropewalk.errors import RopewalkError
 
 
 def with_aws_session(env: Mapping[str, str], secret_env: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """The secret variables with those of a session, and a note until when it lives. Raises RopewalkError AWS_CREDENTIALS."""
+    """The secret variables with those of a session, and a note about its expiry. Raises RopewalkError
+    AWS_CREDENTIALS."""
     if is_own_choice(env) or is_own_choice(secret_env):
         raise ValueError("forward_aws_credentials, and the AWS variables of env or secret_env, both give credentials: leave one out")
     session = AwsSessions().read()

@@ -10,14 +10,14 @@ from typing import IO, TypedDict
 
 
 class Buffer(TypedDict):
-    #: Below the working directory of a task.
+    #: Relative to the working directory of a task.
     relative_path: str
     buffer: IO[bytes]
 
 
 @contextmanager
 def buffer_files(buffers: Sequence[Buffer] | None) -> Iterator[list[Path]]:
-    """A directory with the content of the buffers, from their beginning, as something to upload."""
+    """A directory with the complete content of the buffers, for upload."""
     if not buffers:
         yield []
         return

@@ -30,7 +30,7 @@ def get(job: int | str, *, workspace: str | None = None, api_url: str | None = N
 def status(
     cluster: int | str = "", workspace: str | None = None, *, api_url: str | None = None, token: str | None = None
 ) -> list[Job] | list[Task]:
-    """The tasks of a job, by index; without a job the newest ten jobs, as `list_jobs` gives them."""
+    """The tasks of a job, by index; without a job the newest ten jobs, as from `list_jobs`."""
     if cluster == "":
         return list_jobs(workspace, api_url=api_url, token=token)
     return tasks(cluster, workspace=workspace, api_url=api_url, token=token)
@@ -49,8 +49,8 @@ def list_jobs(
     api_url: str | None = None,
     token: str | None = None,
 ) -> list[Job]:
-    """The newest jobs of the workspace, newest first: those of a status or of several, of exactly this name, of a user,
-    started since or until a time (a text may say how long ago: "2h"), with a text in their name or command."""
+    """The newest jobs of the workspace, newest first: by status (one or several), exact name, user, start since or
+    until a time (a text may be an age: "2h"), or a text in their name or command."""
     wanted = {
         "status": status if status is None or isinstance(status, str) else ",".join(status),
         "name": name,
@@ -119,9 +119,9 @@ def logs(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[TaskLine]:
-    """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7". `follow`
-    continues until the job has ended, through outages of the API. With `instances` also messages of the instances: their `task`
-    is None."""
+    """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7".
+    `follow` continues until the job has ended, through outages of the API. With `instances` also messages of the
+    instances: their `task` is None."""
     api = connect(api_url, token, workspace)
     query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
     if since is not None:
@@ -147,8 +147,8 @@ def events(
 
 
 def why(job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None) -> Why:
-    """Why a job runs or waits, has not more instances, has its instance types, and has ended: `sentences`, each with its `text`
-    and the `facts` that it rests on."""
+    """Why a job runs or waits, has not more instances, has its instance types, or has ended: `sentences`, each with
+    its `text` and supporting `facts`."""
     api = connect(api_url, token, workspace)
     return cast(Why, api.request("GET", job_path(api, job, "/why")))
 
@@ -163,10 +163,11 @@ def retry(
     api_url: str | None = None,
     token: str | None = None,
 ) -> CreatedJob:
-    """Runs the failed tasks of an ended job again, with their ids, as a new job; when the job ended with an error of its own (no
-    instances, a timeout, a budget), all that are not done; with `cancelled` also those that were cancelled. `memory` of each instance
-    is a factor of what the job asked for, like "2x", or a size. What a job ran is kept for seven days after its end. While another job
-    that runs the same tasks is open, raises RopewalkError CONFLICT, unless `again`."""
+    """Runs the failed tasks of an ended job again, with their ids, as a new job; when the job ended with an error
+    of its own (no instances, a timeout, a budget), all unfinished tasks; with `cancelled` also the cancelled
+    ones. `memory` of each instance is a factor of the job's request, like "2x", or a size. A job's content is
+    kept for seven days after its end. While another job that runs the same tasks is open, raises RopewalkError
+    CONFLICT, unless `again`."""
     api = connect(api_url, token, workspace)
     body: dict[str, Any] = ({} if memory is None else {"memory": memory}) | ({"again": True} if again else {})
     body |= {"cancelled": True} if cancelled else {}
@@ -181,8 +182,8 @@ def cancel(
     api_url: str | None = None,
     token: str | None = None,
 ) -> None:
-    """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job. With `tasks`, ids as a sequence or as
-    "3,7-9", only these are cancelled and the job goes on."""
+    """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job. With `tasks`, ids as a
+    sequence or as "3,7-9", only these are cancelled and the job continues."""
     api = connect(api_url, token)
     if tasks is not None:
         ids = tasks if isinstance(tasks, str) else ",".join(map(str, tasks))
@@ -192,5 +193,5 @@ def cancel(
 
 
 def _file_of(line: Line) -> object:
-    """Output of an agent and of its task are two files. The lines of each are in order."""
+    """The output of an agent and of its task are two files, each with its lines in order."""
     return line["instance"], line["task"], line["attempt"], line["stream"] == "agent"

@@ -1,5 +1,5 @@
-"""A first word of the command that names a file which exists nowhere: without this check, an instance is launched to find that
-out."""
+"""Refuses a command whose first word names a file that exists nowhere: without this check, an instance would be
+launched to find that out."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ropewalk.batch.files import JobFile
 from ropewalk.batch.header import names_of
 from ropewalk.batch.outside_scripts import has_script_ending
 
-#: What these give to instances may have the file.
+#: Options whose content may provide the file on instances.
 _GIVERS = ("container", "software", "host-setup-script", "input-filestore")
 
 
 def check_command_path(words: Sequence[str], sent: Sequence[str], files: Sequence[JobFile], options: Mapping[str, Any]) -> None:
-    """`sent`: paths of the files that travel with the job; `files`: those whose header counts; `options` by their names in Python or in
-    the API. Raises ValueError."""
+    """`sent`: paths of the files that are sent with the job; `files`: those whose header counts; `options` by their
+    names in Python or in the API. Raises ValueError."""
     first = words[0]
     is_path = "/" in first
     if not (is_path or has_script_ending(first)) or re.search(r"[\s|;&<>$*]", first):

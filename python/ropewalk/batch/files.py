@@ -1,5 +1,5 @@
-"""The files of a job: those its command names, and those of `upload`. They are put into each task's working directory. Few small
-ones are sent with the job, sealed; others go to the object store first."""
+"""The files of a job: those that its command names, and those of `upload`. They are copied into each task's working
+directory. A few small ones are sent with the job, sealed; others are uploaded to the object store first."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class JobFile(TypedDict):
 def collect_files(
     words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None], store_all: bool = False
 ) -> tuple[list[JobFile], list[tuple[str, Path, bool]], list[str]]:
-    """The files that go with the job; those of `upload` (path, source, executable) that are too many or too large for that, or all
-    of them with `store_all`; and the words of the command: a script outside the working directory is named by its place there.
-    `note` gets a sentence for each file that the user may expect to be sent and that is not."""
+    """Returns the files that are sent with the job; those of `upload` (path, source, executable) that are too many
+    or too large for that, or all of them with `store_all`; and the words of the command, in which a script
+    outside the working directory is replaced by its path there. `note` receives a sentence for each file that
+    the user may expect to be sent and that is not."""
     sent = {word: one for word in dict.fromkeys(words) if (one := _of_word(word, note)) is not None}
     found: dict[str, _Found] = {}
     for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload))]:
@@ -49,13 +50,13 @@ def collect_files(
 
 
 def _renamed(word: str, path: str) -> str:
-    """`./script.sh` stays as it is written."""
+    """`./script.sh` stays as written."""
     return word if re.sub(r"^(\./)+", "", word) == path else path
 
 
 @dataclass(frozen=True)
 class _Found:
-    #: In the working directory of a task, with `/`.
+    #: Path in a task's working directory, with `/`.
     path: str
     source: Path
     size: int
@@ -70,7 +71,7 @@ def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
     if not word or len(word) > 4_000 or "\0" in word:
         return None
     here = Path.cwd()
-    # Without following links: a link below this directory is a file of it.
+    # Without following links: a link below this directory is one of its files.
     source = Path(os.path.abspath(os.path.expanduser(word) if word.startswith("~/") else word))
     if not source.is_file():
         return None
@@ -93,8 +94,8 @@ def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
 
 
 def _of_upload(upload: Path) -> Iterator[_Found]:
-    """As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's
-    name."""
+    """As in Coiled: a file is copied into the working directory under its name, a directory's content without the
+    directory's name."""
     source = Path(os.path.abspath(upload))
     if not source.is_dir():
         if not source.is_file():

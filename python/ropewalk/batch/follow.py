@@ -35,7 +35,7 @@ def follow_lines(
     """Lines of the same key come in the same order in every connection. `resumes`: a later connection can start shortly before
     the newest line."""
     seen = _Seen(key_of)
-    # Once the API has answered, the job is known, also before its first line.
+    # Once the API has answered, the job is known, even before its first line.
     is_known = False
 
     def note_open() -> None:

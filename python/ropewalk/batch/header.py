@@ -11,19 +11,19 @@ from typing import Any
 from ropewalk.batch.files import JobFile
 from ropewalk.package_sync.options import FailOn
 
-#: As the server reads headers (domain/batch-header.ts).
+#: The server's rule for headers (domain/batch-header.ts).
 _LINE = re.compile(r"^\s*(?:#+|//)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?(.*)$")
 _OPTION = re.compile(r"^(?:--)?([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)(.*)$")
 _MAX_LINE = 100
 _MAX_BYTES = 64 * 1024
 _FLAGS = frozenset({"no-package-sync", "package-sync-strict"})
 _LISTS = frozenset({"package-sync-ignore", "package-sync-only", "package-sync-conda-extras"})
-#: What the tasks run in, if the header says so: there is no package sync by default then.
+#: Header options that select the tasks' runtime: then there is no package sync by default.
 RUNTIMES = frozenset({"container", "software", "run-on-host"})
 
 
 class SyncHeader:
-    """What the first script that the command names and that has a header says of package sync."""
+    """The package sync options of the first script in the command that has a header."""
 
     def __init__(self, command: Sequence[str], files: Sequence[JobFile]) -> None:
         self._options: dict[str, list[str]] = {}
@@ -37,7 +37,7 @@ class SyncHeader:
 
     @property
     def names(self) -> list[str]:
-        """Of the options that this client carries out."""
+        """Names of the options that this client carries out."""
         return sorted(self._options.keys() - RUNTIMES)
 
     @property
@@ -48,7 +48,7 @@ class SyncHeader:
         return name in self._options and self._options[name][-1].lower() not in ("false", "0")
 
     def more(self, name: str, given: Collection[str] | None) -> Collection[str] | None:
-        """A list adds up. One that is text is left to its validation."""
+        """Lists accumulate. A text is left to its validation."""
         listed = [one.strip() for value in self._options.get(name, []) for one in value.split(",") if one.strip()]
         return given if not listed or isinstance(given, str) else [*listed, *(given or ())]
 
@@ -57,13 +57,14 @@ class SyncHeader:
 
 
 def names_of(file: JobFile) -> set[str]:
-    """Of all options in the header of a file."""
+    """Names of all options in the header of a file."""
     matches = [_OPTION.match(line) for line in _matches(file)]
     return {match[1].replace("_", "-").lower() for match in matches if match is not None}
 
 
 def options_of_script(words: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
-    """Those of `names` that the first script has that the words name and that has a header, with their values as written."""
+    """The options among `names` in the header of the first script in the command that has one, with their values as
+    written."""
     for word in dict.fromkeys(words):
         try:
             with Path(word).expanduser().open("rb") as script:

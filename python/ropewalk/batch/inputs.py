@@ -1,4 +1,5 @@
-"""What a job is mapped over: values, the content of a file, or the variables of each task. The server splits texts."""
+"""The inputs that a job is mapped over: values, the content of a file, or the variables of each task. The server
+splits texts."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from typing import Any
 
 from ropewalk.errors import RopewalkError
 
-#: Of a request. The API closes the connection when it reads that one is larger, which looks like a fault of the network.
+#: Limit of a request. The API closes the connection of a larger one, which looks like a network fault.
 _MAX_BYTES = 16 * 1024 * 1024
 _ARGUMENTS = {"mapOver.inputVar": "map_over_input_var", "mapOver.delimiter": "map_over_delimiter"}
 
 StrPath = str | os.PathLike[str]
-#: Numbers are passed on as text.
+#: Numbers are sent as text.
 Value = str | int | float
 
 
@@ -47,7 +48,7 @@ def read_inputs(
 
 @contextmanager
 def in_arguments(mapped: Mapping[str, Any] | None) -> Iterator[None]:
-    """Errors about a field of the request name the argument that gave it."""
+    """Errors about a field of the request name the argument instead."""
     try:
         yield
     except RopewalkError as error:

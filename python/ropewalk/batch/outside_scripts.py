@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-#: As the server reads headers.
+#: The server's rule for headers.
 _HEADER = re.compile(r"^\s*(?:#+|//)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])", re.MULTILINE)
 _ENDINGS = frozenset({".py", ".sh", ".bash", ".R", ".jl", ".js", ".mjs", ".ts", ".rb", ".pl"})
 

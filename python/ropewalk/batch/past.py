@@ -1,4 +1,4 @@
-"""What a job was at a past moment, its tasks at a glance, and what it has cost over time."""
+"""A job's state at a past time, the states of all its tasks, and its cost over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ropewalk.past import CostPoint, PastJob, past_path
 
 
 class TaskRun(TypedDict):
-    """So many tasks, one after the other, are in this state."""
+    """A run of consecutive tasks in the same state."""
 
     state: str
     count: int
@@ -26,7 +26,7 @@ class TaskStates(TypedDict):
     total: int
     #: In the order of the tasks.
     runs: list[TaskRun]
-    #: A histogram of those that have ended.
+    #: A histogram of the ended ones.
     durations: list[DurationClass]
 
 
@@ -38,9 +38,9 @@ def at(
     api_url: str | None = None,
     token: str | None = None,
 ) -> PastJob:
-    """What a job, open or ended, was at a past moment. `time`: a datetime (without a time zone it is local), an RFC 3339 time, or
-    how long ago, like "20 minutes". A task counts by its last attempt. Raises RopewalkError VALIDATION for a time before its
-    submission or to come."""
+    """The state of a job, open or ended, at a past time. `time`: a datetime (without a time zone it is local), an
+    RFC 3339 time, or an age, like "20 minutes". A task counts by its last attempt. Raises RopewalkError
+    VALIDATION for a time before its submission or in the future."""
     api = connect(api_url, token, workspace)
     return cast(PastJob, api.request("GET", past_path(job_path(api, job, ""), time)))
 
@@ -48,7 +48,8 @@ def at(
 def task_states(
     job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None
 ) -> TaskStates:
-    """The states of all tasks, as runs of equal states in the order of the tasks, and how long those took that have ended."""
+    """The states of all tasks, as runs of equal states in the order of the tasks, and the durations of the ended
+    ones."""
     api = connect(api_url, token, workspace)
     return cast(TaskStates, api.request("GET", job_path(api, job, "/task-states")))
 
@@ -56,6 +57,6 @@ def task_states(
 def costs(
     job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None
 ) -> list[CostPoint]:
-    """What a job had cost, in US dollars, at equal distances of time since its first instance."""
+    """The job's cost over time, in US dollars, at equal intervals since its first instance."""
     api = connect(api_url, token, workspace)
     return cast("list[CostPoint]", api.request("GET", job_path(api, job, "/costs"))["points"])

@@ -14,7 +14,7 @@ _PAGE = 1_000
 
 
 def connect(api_url: str | None, token: str | None, workspace: str | None = None) -> ClientApi:
-    """Raises RopewalkError when the token is of another workspace than `workspace`."""
+    """Raises RopewalkError when the token belongs to another workspace than `workspace`."""
     api = ClientApi(load_config(api_url, token))
     if workspace is not None:
         refuse_other(api.request("GET", "/v1/whoami")["workspace"], workspace)
@@ -26,12 +26,12 @@ def job_path(api: ClientApi, job: int | str, rest: str = "") -> str:
 
 
 def _number_of(api: ClientApi, job: int | str) -> int:
-    """Digits are always a number, also when a name consists of digits."""
+    """Digits are always a number, even when a name consists of digits."""
     if isinstance(job, bool) or not isinstance(job, (int, str)):
         raise TypeError(f"job is {job!r}: give its number or its name")
     if isinstance(job, int) or job.isdecimal():
         return int(job)
-    # The newest of that name: at most one job of a name is open, and it is the newest.
+    # The newest job of that name: at most one of them is open, and it is the newest.
     found = api.request("GET", f"/v1/jobs?{urlencode({'name': job, 'limit': 1})}")["items"]
     if not found:
         hint = "ropewalk.batch.list_jobs() shows the newest jobs."

@@ -1,4 +1,4 @@
-"""Jobs that run again and again, by a cron expression."""
+"""Jobs that run on a schedule, by a cron expression."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ScheduleRun(TypedDict):
     at: str
     state: Literal["due", "started", "skipped", "refused"]
     job: int | None
-    #: Why it made no job.
+    #: Why it submitted no job.
     text: str | None
 
 
@@ -56,9 +56,10 @@ def create_schedule(
     token: str | None = None,
     **options: Option,
 ) -> Schedule:
-    """Runs a job at each time of a cron expression: five fields, or "@daily" and the like, in `timezone` (UTC by default). While the
-    job of an earlier run is open, `overlap` leaves the run out ("skip", the default), runs both ("allow"), starts after it ("queue"),
-    or cancels it first ("cancel"). The other arguments are those of `run`; without package sync.
+    """Runs a job at each time of a cron expression: five fields, or "@daily" and the like, in `timezone` (UTC by
+    default). While the job of an earlier run is open, `overlap` skips the run ("skip", the default), runs both
+    ("allow"), starts after it ("queue"), or cancels it first ("cancel"). The other arguments are those of `run`;
+    without package sync.
 
     Examples
     --------
@@ -93,22 +94,22 @@ def get_schedule(name: str, *, api_url: str | None = None, token: str | None = N
 
 
 def pause_schedule(name: str, *, api_url: str | None = None, token: str | None = None) -> Schedule:
-    """Runs no more jobs until `resume_schedule`."""
+    """Pauses a schedule until `resume_schedule`."""
     return _act("POST", name, "/pause", api_url, token)
 
 
 def resume_schedule(name: str, *, api_url: str | None = None, token: str | None = None) -> Schedule:
-    """Goes on after a pause, or after it has stopped by itself."""
+    """Resumes a schedule after a pause, or after it has stopped by itself."""
     return _act("POST", name, "/resume", api_url, token)
 
 
 def trigger_schedule(name: str, *, api_url: str | None = None, token: str | None = None) -> Schedule:
-    """Runs it now, paused or not."""
+    """Runs a schedule now, paused or not."""
     return _act("POST", name, "/trigger", api_url, token)
 
 
 def delete_schedule(name: str, *, api_url: str | None = None, token: str | None = None) -> Schedule:
-    """Deletes it. Jobs that it has started go on."""
+    """Deletes a schedule. Jobs that it has started continue."""
     return _act("DELETE", name, "", api_url, token)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def script_file(command: str | Sequence[str]) -> Iterator[Path]:
-    """A file with this text; its name says what runs it. Raises TypeError for words."""
+    """A file with this text; its name selects the interpreter. Raises TypeError for words."""
     if not isinstance(command, str):
         raise TypeError("command_as_script: command is the text of a script, not a list of words")
     if not command.strip():

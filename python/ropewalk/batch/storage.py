@@ -1,5 +1,6 @@
-"""Files that go to the object store before a job starts, and those that its tasks leave there: to and from the bucket with signed
-URLs, or through the API where the object store is a directory. Content is compared by SHA-256 in both directions."""
+"""Files that are uploaded to the object store before a job starts, and its tasks' output files: to and from the
+bucket with signed URLs, or through the API when the object store is a directory. Content is verified by SHA-256
+in both directions."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _PIECE_BYTES = 1024 * 1024
 
 
 class StoredFile(TypedDict):
-    #: Below the working directory of a task.
+    #: Relative to the working directory of a task.
     path: str
     sha256: str
     bytes: int
@@ -42,7 +43,7 @@ class ListedFile(StoredFile):
 
 
 def upload_files(api: ClientApi, files: Sequence[tuple[str, Path, bool]]) -> list[StoredFile]:
-    """Sends the files (path, source, executable) that are not stored yet."""
+    """Uploads the files (path, source, executable) that are not stored yet."""
     stored: list[StoredFile] = []
     sources: dict[str, Path] = {}
     for path, source, executable in files:
@@ -68,7 +69,8 @@ def read_list(api: ClientApi, path: str) -> list[ListedFile]:
 
 
 def download_files(api: ClientApi, files: Iterable[ListedFile], into: Path) -> list[Path]:
-    """Returns the paths of all of them but those of repositories of git, which a warning names. A file appears when all of it has come."""
+    """Returns the paths of all files except those of git repositories, which a warning names. A file appears when
+    all of it has arrived."""
     into.mkdir(parents=True, exist_ok=True)
     root = into.resolve()
     paths = []
@@ -158,7 +160,7 @@ def _repeated(attempt: Callable[[], None]) -> None:
             return attempt()
         except HTTPError as error:
             error.close()
-            # The URL is signed, and stays out of the message.
+            # Omits the URL, because it is signed.
             reason = f"A file could not be transferred: HTTP status {error.code}."
             if number == _ATTEMPTS or error.code in (409, 413):
                 raise RopewalkError(reason, code="UNAVAILABLE", status=error.code) from None
@@ -181,7 +183,7 @@ def _target(root: Path, path: str) -> Path:
     return target
 
 
-#: Also its short name on Windows.
+#: Includes its short name on Windows.
 _GITS = re.compile(r"\.git$|\.?git~\d+$")
 
 
@@ -190,7 +192,8 @@ def _is_gits(path: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """As file systems compare names: some know no capital letters, and leave out characters without a width, or dots at the end."""
+    """In the form in which file systems compare names: some ignore case, and drop zero-width characters, or
+    trailing dots."""
     seen = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
     return seen.lower().partition(":")[0].rstrip(". ")
 

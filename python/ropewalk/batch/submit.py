@@ -100,14 +100,15 @@ def run(
     name, get_or_create: name of the job; with `get_or_create` an open job of that name is returned instead of an error.
     workspace: the workspace of the token; an error when it is of another one.
     cluster_kwargs: further options about machines by their names here, as a dictionary.
-    logger: gets what would otherwise be a Python warning, and the progress of package sync.
+    logger: receives warnings (otherwise Python warnings), and the progress of package sync.
     env, secret_env: environment variables of the tasks; secrets are stored encrypted until the job has ended.
     forward_aws_credentials: the tasks get an STS session of this machine's AWS credentials, as `secret_env`. It is not renewed: a
         task that runs longer than the session loses it.
     ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2"; "0-99%10" runs at most ten at a time.
-    map_over_values, map_over_file: one task for each value of a list or of a text with commas, or for each line of a file. A task
-        finds its value in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, and in `map_over_input_var` when that is given.
-        `map_over_delimiter` is what separates the values of a text or file instead.
+    map_over_values, map_over_file: one task for each value of a list or of a text with commas, or for each line of
+        a file. A task finds its value in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, and in
+        `map_over_input_var` when that is given. `map_over_delimiter` replaces the separator of the values of a text
+        or file.
     map_over_task_var_dicts: one task for each dictionary of environment variables: [{"A": 1, "B": 2}, {"A": 3, "B": 4}].
     max_workers: maximum of instances; -1 means no limit.
     task_on_scheduler, scheduler_task_array: the head instance runs the task of the lowest id, or those of an array like "0,3-5",
@@ -123,13 +124,13 @@ def run(
     lease: an instance that has not reported for this long is checked.
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     private_to_creator: hides the output of tasks from other users.
-    upload: files, or directories whose content, for the tasks' working directory.
+    upload: files, or directories for their content, that are copied into the tasks' working directory.
     local_upload_path: another name of `upload`, as in Coiled.
     buffers_to_upload: files from memory: [{"relative_path": "hello.txt", "buffer": io.BytesIO(b"hello")}].
     store_files: keeps the files that tasks create or change in their working directory; `download` gets them.
-    pipe_to_files: keeps what tasks print as files too: task-ID.out and task-ID.err.
-    input_filestore, output_filestore: names of filestores: tasks find the files of the one, to which `upload` adds, and what they
-        leave goes into the other.
+    pipe_to_files: also keeps the tasks' output as files: task-ID.out and task-ID.err.
+    input_filestore, output_filestore: names of filestores: tasks read the files of the first, to which `upload`
+        adds, and their output files are added to the second.
     requirements, python: packages of the tasks' Python environment, as for pip, and its version of Python, as in "3.12", instead of
         package sync.
     package_sync: the tasks get the Python environment of this process, as the workers of a `Cluster` do, and its `python` is the
@@ -142,7 +143,7 @@ def run(
         in its header count.
     command_on_instance: the command begins with the path of a file that only the instances have. Otherwise a path that does not
         exist here is an error.
-    software: name of an environment that `create_software_environment` has made, instead of package sync.
+    software: name of an environment from `create_software_environment`, instead of package sync.
     container, ignore_container_entrypoint: the tasks run in a container of this image, instead of package sync; podman or docker
         runs it. `run_on_host` runs them on the instance itself, also when the script's header names a container.
     registry_auth: user and password of registries, for the pull of the image: {"ghcr.io": ("ada", "...")}.
@@ -194,7 +195,7 @@ def run(
         "outputFilestore": output_filestore,
     }
     given = {**(cluster_kwargs or {}), **options}
-    # A version alone is an environment without packages.
+    # A version alone means an environment without packages.
     wanted = [] if requirements is None and python is not None else requirements
     api = connect(api_url, token, workspace)
     with buffer_files(buffers_to_upload) as buffered:
@@ -224,7 +225,7 @@ def run(
         requirements=wanted,
         default=_is_python(sent["command"]) and not is_chosen,
     )
-    # Options of the header that the caller has carried out: the server leaves them to it.
+    # Options of the header that the caller has carried out, which the server ignores.
     if carried := [*header.names, *_carried_out]:
         sent["clientOptions"] = carried
     if sync is not None:
@@ -233,7 +234,7 @@ def run(
     elif wanted is not None:
         sent["software"] = {"requirements": list(wanted), **({} if python is None else {"python": python})}
     if forward_aws_credentials:
-        # Last, because its life begins.
+        # Created last, because its lifetime starts then.
         sent["secretEnv"], until = with_aws_session(env or {}, secret_env or {})
         notes.append(until)
     key = idempotency_key or str(uuid.uuid4())
@@ -259,20 +260,20 @@ def plan(
     token: str | None = None,
     **options: Option,
 ) -> Plan:
-    """What `run` would launch for this job: types in the order of attempts, zones, markets, dollars per hour. Launches nothing.
-    The server reads the script's header, as for `run`."""
+    """The instances that `run` would launch for this job: types in the order of attempts, zones, markets, dollars
+    per hour. Launches nothing. The server reads the script's header, as for `run`."""
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
     sent, stored, _ = request_body(command, _paths(upload), fields, options)
     if not command_on_instance:
         check_path(command, sent, stored, options)
     files = sent.get("files")
     if files is not None:
-        # A plan reads no more of a file than the header of a script.
+        # A plan reads only a file's script header.
         sent = {**sent, "files": [{**file, "content": file["content"][:_HEAD_CHARACTERS]} for file in files]}
     return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
 
 
-# Of base64: two bytes more than 64 KiB, so that the server sees where a line was cut.
+# In base64 characters: two bytes more than 64 KiB, so that the server detects a cut line.
 _HEAD_CHARACTERS = 87_384
 
 
@@ -281,7 +282,7 @@ def _is_python(words: Sequence[str]) -> bool:
 
 
 def _programs(command: str | Sequence[str], is_text: bool) -> list[Path]:
-    """Scripts that run, for what they import."""
+    """Scripts in the command, whose imports are read."""
     words = [] if is_text else shlex.split(command) if isinstance(command, str) else [*command]
     return [path for word in words if word.endswith(".py") and (path := Path(word).expanduser()).is_file()]
 

@@ -47,7 +47,7 @@ class TaskError(TypedDict):
 
 
 class JobFailure(TypedDict):
-    """Failed attempts of one cause: EXIT_1, SIGKILL, INSTANCE_LOST."""
+    """Failed attempts with one cause: EXIT_1, SIGKILL, INSTANCE_LOST."""
 
     code: str
     text: str
@@ -92,7 +92,7 @@ class Task(TypedDict):
     startedAt: str | None
     endedAt: str | None
     reason: str | None
-    #: About, in US dollars; None before it has run.
+    #: Approximate, in US dollars; None before it has run.
     cost: TaskCost | None
 
 

@@ -1,2 +1,3 @@
-"""The command `ropewalk` of this package: what users need, over the API. Names, options and texts are those of the command that
-comes with Ropewalk itself, which also has the commands of operators; test/python/python.test.ts holds them alike."""
+"""The command `ropewalk` of this package: the users' commands, over the API. Names, options and texts match those
+of the command that comes with Ropewalk itself, which also has the operators' commands;
+test/python/python.test.ts compares them."""

@@ -73,7 +73,7 @@ def connect_with(url: str, token: str) -> ClientApi:
 
 
 def _by_device(url: str) -> str:
-    """Waits until a user has approved. Raises RopewalkError when the login was denied or the code has expired."""
+    """Waits for a user's approval. Raises RopewalkError when the login was denied or the code has expired."""
     api = connect_with(url, "")
     client = f"ropewalk on {socket.gethostname()}"[:100]
     begun = api.request("POST", "/v1/login/device", {"client": client})
@@ -110,7 +110,7 @@ def _secret() -> str:
 
 
 def _checked(token: str) -> str:
-    """The error does not contain the text, which can be a secret."""
+    """The error does not contain the text, which may be a secret."""
     if re.fullmatch(r"rw_[a-z0-9-]+_[a-z0-9]+-[\w-]+", token) is None:
         raise click.UsageError("this is not a token. A token looks like rw_WORKSPACE_ID-SECRET, on one line.")
     return token
@@ -163,7 +163,8 @@ def _format_whoami(who: Mapping[str, Any]) -> str:
 
 
 def _save(path: Path, change: Mapping[str, str | None]) -> None:
-    """Changes the given settings; None removes one. The file has a token: it is replaced as a whole, and only its owner reads it."""
+    """Changes the given settings; None removes one. The file contains a token: it is replaced atomically, and only
+    its owner can read it."""
     kept = {name: value for name, value in {**read_config(path), **change}.items() if value is not None}
     whole = path.with_name(f"{path.name}.{os.getpid()}")
     try:

@@ -14,8 +14,8 @@ from ropewalk.notebook.state import state_directory
 
 
 def open_browser(url: str, *, is_asked: bool) -> None:
-    """A file of this user alone leads the browser to the link, as Jupyter's own does. Does nothing where there is no display, unless it
-    `is_asked` for: a browser of text would take this terminal."""
+    """Opens a private file that redirects the browser to the link, as Jupyter does. Does nothing without a display,
+    unless it `is_asked` for: a text browser would take over this terminal."""
     has_display = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if not has_display and not is_asked:
         return

@@ -185,7 +185,7 @@ def _format_stages(instances: Sequence[Instance]) -> list[str]:
 def _stage_cells(instance: Instance, shown: Sequence[str]) -> list[str]:
     stages = instance["stages"]
     first, last = stages[0]["at"], stages[-1]["at"]
-    # Of each, since the previous known stage.
+    # Duration of each stage since the previous known one.
     spans = {stage["name"]: format_span(before["at"], stage["at"]) for before, stage in zip(stages, stages[1:])}
     cells = [instance["id"], instance["role"], format_time(first)]
     return [*cells, *(spans.get(name, "") for name in shown), format_span(first, last)]
@@ -201,7 +201,7 @@ def _count_states(instances: Sequence[Instance]) -> str:
 
 
 def _state(instance: Instance) -> str:
-    """Of an instance and its process; a failure's code follows in brackets."""
+    """State of an instance and its process; a failure's code follows in brackets."""
     process = instance["process"]
     why = (None if process is None else process["reason"]) or instance["reason"]
     because = "" if why is None else f" ({why['code']})"
@@ -218,7 +218,7 @@ def _workers(cluster: Cluster) -> str:
     dask = cluster["dask"]
     if dask is not None:
         return f"{dask['workersStarted']} / {dask['workersWanted']}"
-    # Not known yet; instances of a job are not Dask workers.
+    # No worker has started before the scheduler reports; instances of a job are not Dask workers.
     return f"0 / {max(0, cluster['target'] - 1)}" if cluster["job"] is None else "-"
 
 

@@ -99,7 +99,7 @@ def stop(cluster: int | str, wait: bool, timeout: float | None, output_format: s
 
 
 def _wait_for_end(api: ClientApi, number: int, timeout_s: float) -> Mapping[str, Any]:
-    """Through outages of the API. Raises ClusterTimeoutError."""
+    """Retries through outages of the API. Raises ClusterTimeoutError."""
     deadline = time.monotonic() + timeout_s
     while True:
         left = deadline - time.monotonic()
@@ -142,7 +142,7 @@ def logs(cluster: int | str, **flags: Any) -> None:
 
 
 def _file_of(line: Mapping[str, Any]) -> object:
-    """Output of an agent and of its process are two files. The lines of each are in order."""
+    """The output of an agent and of its process are two files, each with its lines in order."""
     return line["instance"], line["stream"] == "agent"
 
 
@@ -153,7 +153,7 @@ def _format_line(line: Mapping[str, Any], name: str) -> str:
 
 
 def _names(api: ClientApi, number: int) -> Callable[[str], str]:
-    """Dask's names of instances that still exist; the ids of all others."""
+    """Dask's names of existing instances; the ids of all others."""
     names: dict[str, str] = {}
     refreshed_at: float | None = None
 

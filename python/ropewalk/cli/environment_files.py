@@ -1,4 +1,4 @@
-"""Variables and files that options of `batch run` name. Errors never contain values."""
+"""Variables and files in options of `batch run`. Errors never contain values."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def read_requirements(path: str) -> list[str]:
 
 
 def read_registry_auth(path: str) -> dict[str, tuple[str, str]]:
-    """User and password of each registry, of a file as Docker's config.json."""
+    """User and password of each registry, from a file in the format of Docker's config.json."""
     try:
         auths = json.loads(read_text("--registry-auth", path)).get("auths", {})
-        # Docker writes the addresses of registries also as URLs.
+        # Docker also writes registries as URLs.
         found = {_registry(name): _credentials(entry["auth"]) for name, entry in auths.items() if "auth" in entry}
     except (ValueError, AttributeError, TypeError, binascii.Error):
         raise click.UsageError(f"--registry-auth: {path} is not JSON as Docker's config.json") from None
@@ -90,7 +90,7 @@ def _credentials(auth: str) -> tuple[str, str]:
 
 
 def says_yes(option: str, value: str) -> bool:
-    """The value of a flag that Coiled's command line takes with a value."""
+    """The value of a flag for which Coiled's command line requires a value."""
     if value.lower() in ("true", "1", "yes"):
         return True
     if value.lower() in ("false", "0", "no"):

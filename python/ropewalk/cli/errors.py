@@ -28,10 +28,10 @@ def report(error: BaseException, output: Output) -> int:
     if isinstance(error, click.UsageError):
         text = error.format_message()
         if text.startswith("Usage: "):
-            # A group without a command.
+            # A command group without a command.
             output.err(text)
         else:
-            # Sentences of this package say themselves what to do.
+            # This package's own messages already contain the remedy.
             output.err(_lines(text[:1].lower() + text[1:], None if type(error) is click.UsageError else "See --help."))
         return USAGE
     if isinstance(error, RopewalkError):
@@ -45,7 +45,7 @@ def report(error: BaseException, output: Output) -> int:
 
 
 def as_options(text: str) -> str:
-    """Arguments of Python as words of the command line."""
+    """Replaces arguments of Python by options of the command line."""
     text = text.replace("package_sync=False", "--no-package-sync").replace("=[...]", " NAME")
     text = re.sub(r'package_sync(\w+)=\["([^"]*)"\]', r"package_sync\1 \2", text)
     text = text.replace("Pass api_url=...", "Pass --api-url").replace("Pass token=...", "Pass --token-file")

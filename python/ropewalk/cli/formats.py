@@ -71,12 +71,12 @@ def format_span(start: str | None, end: str | None) -> str:
 
 
 def format_dollars(dollars: float) -> str:
-    """`$0.01`; what is less than a cent and more than nothing is `<$0.01`."""
+    """`$0.01`; a smaller positive amount is `<$0.01`."""
     return "<$0.01" if 0 < dollars < 0.01 else f"${dollars:.2f}"
 
 
 def format_task_cost(cost: Mapping[str, Any] | None) -> str:
-    """Of one task, which is often less than a cent: `$0.0012`. Empty before it has run."""
+    """The cost of one task, which is often less than a cent: `$0.0012`. Empty before it has run."""
     if cost is None:
         return ""
     dollars = cost["dollars"]
@@ -84,5 +84,5 @@ def format_task_cost(cost: Mapping[str, Any] | None) -> str:
 
 
 def format_cost(cost: Mapping[str, Any] | None) -> str:
-    """Of a job or cluster: empty until it has had an instance."""
+    """The cost of a job or cluster: empty until it has had an instance."""
     return "" if cost is None else format_dollars(cost["dollars"])

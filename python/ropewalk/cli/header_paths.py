@@ -1,5 +1,6 @@
-"""The header of a script names files of this machine. Who runs a script on instances has not given it this machine: what its header
-reads and writes lies in the directory of the command, unless the command line names the same place."""
+"""Restricts the paths in a script's header, which name files of this machine. Running a script on instances does
+not grant it access to this machine: its header may only read and write in the command's directory, unless the
+command line names the same path."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import click
 
 
 def check_header_paths(asked: Mapping[str, Collection[str]], given: Collection[str]) -> None:
-    """`asked`: paths by the header's option; `given`: those that the command line has. Raises click.UsageError."""
+    """`asked`: paths by the header's option; `given`: the command line's paths. Raises click.UsageError."""
     allowed = {os.path.abspath(path) for path in given}
     root = Path.cwd().resolve()
     for option, paths in asked.items():
@@ -19,7 +20,7 @@ def check_header_paths(asked: Mapping[str, Collection[str]], given: Collection[s
             if os.path.abspath(path) in allowed:
                 continue
             place = Path(path).resolve()
-            # A home directory has what starts programs, and keys, in hidden files.
+            # Hidden files of a home directory contain startup scripts and keys.
             is_of_home = root == Path.home().resolve() and (place == root or _is_hidden(place, root))
             if not place.is_relative_to(root) or is_of_home:
                 where = "a hidden file of your home directory, or all of it" if is_of_home else "outside the current directory"

@@ -26,7 +26,7 @@ def cancel(job: int | str, task: str | None, **connection: Any) -> None:
     number = number_of_job(api, job)
     if task is not None:
         api.request("POST", f"/v1/jobs/{number}/tasks/cancel", {"tasks": task})
-        # The job's workflow carries it out; running tasks end when their agents next report.
+        # The job's workflow cancels them; running tasks end when their agents next report.
         output.out(f"Job {number}: cancelling tasks {task}")
         output.err(f"Those that have ended so: ropewalk batch status {number} --state cancelled")
         return
@@ -98,7 +98,7 @@ def files(job: int | str, download: str | None, output_format: str, **connection
 
 
 def _format_files(listed: Sequence[Any]) -> str:
-    """Names may have any character: those that would move the cursor are shown as Python does."""
+    """Names may contain any character: those with control characters are shown as Python's repr."""
     rows = [
         [
             "" if one.get("task") is None else str(one["task"]),

@@ -50,7 +50,7 @@ _MAX_COMMAND = 60
 _BAR = 20
 _MAX_TAILED = 3
 _TAIL_LINES = 5
-#: A job can fail in a million tasks; `batch status N --state error` lists all.
+#: A job can have a million failed tasks; `batch status N --state error` lists all.
 _MAX_LISTED = 1_000
 _MAX_RANGES = 20
 
@@ -66,7 +66,7 @@ SORT_KEYS: Mapping[str, Callable[[Job], Any]] = {
 
 
 def sort_jobs(jobs: Sequence[Job], sort: str) -> list[Job]:
-    """By `submitted` or `-submitted`."""
+    """Sorts by `submitted` or `-submitted`."""
     ordered = sorted(jobs, key=SORT_KEYS[sort.removeprefix("-")])
     return ordered[::-1] if sort.startswith("-") else ordered
 
@@ -131,12 +131,13 @@ def format_outcome(job: Job) -> str:
 
 
 def format_errors(job: Job) -> list[str]:
-    """The newest errors of tasks, one line each. Task numbers are the ids that the user gave."""
+    """The newest errors of tasks, one line each. Task numbers are the user's ids."""
     return [f"(Task {one['task']}) attempt {one['attempt']}: {clean(one['text'])}" for one in job["recentErrors"]]
 
 
 def format_causes(job: Job) -> list[str]:
-    """`  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; nothing for a single attempt, which is an error above."""
+    """`  3 x EXIT_1: exit code 1: ValueError`, the most frequent cause first; empty for a single attempt, which the
+    errors above show."""
     failures = job.get("failures", [])
     if sum(one["count"] for one in failures) < 2:
         return []
@@ -154,13 +155,13 @@ def format_bar(job: Job, now_s: float | None = None) -> str:
     seconds = (time.time() if now_s is None else now_s) - time_of(job["startedAt"]).timestamp()
     if run == 0 or seconds <= 0:
         return bar
-    # Cancelling takes no time: cancelled tasks say nothing of the rate.
+    # Excludes cancelled tasks, because cancelling takes no time.
     rate = run / seconds
     return f"{bar}, {_rate(rate)}, {_left((tasks['total'] - ended) / rate)} left"
 
 
 def _rate(per_second: float) -> str:
-    """Slow jobs in tasks a minute or an hour: `0.0/s` says nothing."""
+    """Slow jobs show tasks per minute or hour, because `0.0/s` is meaningless."""
     if per_second >= 0.1:
         return f"{per_second:.1f}/s"
     return f"{per_second * 60:.1f}/min" if per_second * 60 >= 0.1 else f"{per_second * 3_600:.1f}/h"
@@ -174,8 +175,8 @@ def _left(seconds: float) -> str:
 
 
 def describe_failures(api: ClientApi, job: Job) -> list[str]:
-    """Which tasks failed, and the last lines that the first of them wrote: on stderr, or where they wrote nothing there, on stdout.
-    Output that cannot be read now is left out."""
+    """The failed tasks, and the last lines of the first of them: of stderr, or of stdout when stderr is empty.
+    Omits output that cannot be read now."""
     if job["tasks"]["error"] == 0:
         return []
     path = f"/v1/jobs/{job['number']}"
@@ -196,7 +197,7 @@ def describe_failures(api: ClientApi, job: Job) -> list[str]:
 
 
 def _tails(api: ClientApi, path: str, tasks: Sequence[Mapping[str, Any]]) -> dict[int, list[str]]:
-    """Of the last attempt of each task."""
+    """The output of each task's last attempt."""
     attempts = {task["id"]: task["attempt"] for task in tasks}
     written: dict[tuple[int, str], list[str]] = {}
     query = {"tasks": ",".join(map(str, attempts))}
@@ -209,7 +210,7 @@ def _tails(api: ClientApi, path: str, tasks: Sequence[Mapping[str, Any]]) -> dic
 
 
 def format_ids(ids: Sequence[int], *, has_more: bool = False) -> str:
-    """`3, 7-9`: ids in their order, neighbours as a range. ``has_more``: beyond these ids."""
+    """`3, 7-9`: sorted ids with neighbours as a range. ``has_more``: there are ids beyond these."""
     ranges: list[list[int]] = []
     for id in ids:
         if ranges and ranges[-1][1] + 1 == id:

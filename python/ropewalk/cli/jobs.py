@@ -109,7 +109,7 @@ def status(job: int | str | None, **flags: Any) -> None:
         _show_job(api, number_of_job(api, job), flags)
 
 
-# Rows of a table that people read; JSON has all tasks, unless --limit is given.
+# Rows of a table for people; JSON has all tasks, unless --limit is given.
 _MAX_ROWS = 1_000
 
 
@@ -126,7 +126,7 @@ def _show_job(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
 
 def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
     state, is_json = flags["state"], flags["output_format"] == "json"
-    # The default of --limit is for lists of jobs.
+    # The default of --limit applies to lists of jobs only.
     is_given = click.get_current_context().get_parameter_source("limit") == ParameterSource.COMMANDLINE
     rows = flags["limit"] if is_given else None if is_json else _MAX_ROWS
     path, filters = f"/v1/jobs/{number}/tasks", None if state is None else {"state": state}

@@ -1,4 +1,4 @@
-"""Lines of logs on a terminal: which ones, and in which order."""
+"""Selects and orders log lines for a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ropewalk.cli.session import output
 
-#: Lines that are put in order at a time; beyond that they come as the server sends them, which is in order within each task.
+#: Maximum lines that are sorted together; further lines keep the server's order, which is sorted within each task.
 _MAX_ORDERED = 500_000
 
 
@@ -33,7 +33,7 @@ def _in_time_order(lines: Iterable[Any]) -> Iterator[Any]:
                 yield from sorted(held, key=lambda one: one["at"])
                 held = []
     except BaseException:
-        # Also what came before a connection was lost.
+        # Includes the lines before a lost connection.
         yield from sorted(held, key=lambda one: one["at"])
         raise
     yield from sorted(held, key=lambda one: one["at"])

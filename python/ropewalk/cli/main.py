@@ -16,7 +16,7 @@ from ropewalk.cli.session import output
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
-    # What functions of the package log is printed by the commands.
+    # The commands print the package's log records themselves.
     logging.getLogger("ropewalk").addHandler(logging.NullHandler())
     try:
         code = create_program().main(args=None if words is None else list(words), prog_name="ropewalk", standalone_mode=False)

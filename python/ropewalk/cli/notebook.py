@@ -203,7 +203,7 @@ def _stay(api: ClientApi, notebook: StartedNotebook, sync: Sync | None, interrup
 
 
 def _sync_last(sync: Sync, name: str, directory: Path | None) -> None:
-    """Raises RopewalkError, and then the notebook goes on: its files are deleted with it."""
+    """Raises RopewalkError and keeps the notebook running, because its files are deleted with it."""
     try:
         done = sync_all(sync, is_last=True)
     except RopewalkError as error:
@@ -222,7 +222,7 @@ def _stop(api: ClientApi, notebook: StartedNotebook) -> None:
 
 
 def _is_sure() -> bool:
-    """Without sync, what was written in the notebook is lost."""
+    """Without sync, the notebook's changes are lost."""
     if not sys.stdin.isatty():
         return True
     try:
@@ -266,6 +266,6 @@ def _warn(text: str) -> None:
 
 
 def _as_flags(text: str) -> str:
-    """Arguments of Python about machines, by the names of these options."""
+    """Replaces Python arguments about machines by these options."""
     text = text.replace("scheduler_", "").replace("worker_", "").replace("n_workers", "--workers")
     return as_options(text)

@@ -1,4 +1,5 @@
-"""The options of `ropewalk notebook start`, most of them by their names in `coiled notebook start`, and the request that they make."""
+"""The options of `ropewalk notebook start`, most of them named as in `coiled notebook start`, and the resulting
+request."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def directory_of(text: str | None) -> Path | None:
 
 
 def package_sync_of(flags: Mapping[str, Any]) -> PackageSyncOptions | None:
-    """None when something else says what the notebook runs in. Raises TypeError and ValueError."""
+    """None when another option selects the notebook's runtime. Raises TypeError and ValueError."""
     chosen = [name for name in ("software", "container") if flags[name] is not None]
     if len(chosen) > 1:
         raise ValueError("--software and --container both say what the notebook runs in: give one of them")
@@ -95,7 +96,7 @@ def body_of(flags: Mapping[str, Any]) -> dict[str, Any]:
     lifetime = flags["max_lifetime"]
     body = {
         "workers": workers,
-        # `Client()` in a notebook is one of this cluster: without a worker its computations would wait forever.
+        # `Client()` in a notebook connects to this cluster: without a worker its computations would wait forever.
         "extraWorkerOnScheduler": True if workers == 0 else None,
         "softwareName": flags["software"],
         "container": flags["container"],

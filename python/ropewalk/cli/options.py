@@ -1,4 +1,4 @@
-"""What options of several commands have in common: their declarations, and how their values are parsed."""
+"""Common options of several commands: their declarations, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ else:
 
 
 class Parsed(_ParamType):
-    """A value that `parse` makes of a text. It raises ValueError; `advice` is what the user reads then."""
+    """A value that `parse` creates from a text. It raises ValueError; the user then sees `advice`."""
 
     name = "value"
 
@@ -66,7 +66,7 @@ def _reference(text: str) -> int | str:
     raise ValueError
 
 
-#: Digits are always a number, also when a name consists of digits.
+#: Digits are always a number, even when a name consists of digits.
 REFERENCE = Parsed(_reference, "Give the number of a job or cluster, for example 12, or its name.")
 
 
@@ -104,7 +104,7 @@ def flag(*names: str, help: str, **settings: Any) -> Callable[[F], F]:
 
 
 def together(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
-    """In the order in which the help shows them."""
+    """In the order of the help."""
 
     def decorate(function: F) -> F:
         for one in reversed(decorators):

@@ -1,4 +1,4 @@
-"""Plans on a terminal: the instances that would be launched, the order of attempts, and the price."""
+"""Plans on a terminal: the planned instances, the order of attempts, and the price."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def format_price(price: Mapping[str, Any]) -> str:
 
 
 def format_plan(plan: Mapping[str, Any]) -> str:
-    """Of a job, whose first instance is its head."""
+    """For a job, whose first instance is its head."""
     head, workers = plan["head"], plan["workers"]
     if not plan["prices"]:
         what = _counted(head["count"] + workers["count"], "instance")

@@ -10,7 +10,7 @@ import ropewalk
 from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook, schedules
 from ropewalk.cli.run import run
 
-#: Commands of groups that only the command that comes with Ropewalk itself has, and what does the same in Python.
+#: Commands that only Ropewalk's own command has, and their equivalents in Python.
 _IN_PYTHON: Mapping[str, str] = {
     "cluster create": "ropewalk.Cluster() in Python starts clusters",
     "cluster scale": "Cluster.scale() in Python",
@@ -37,12 +37,12 @@ _IN_PYTHON: Mapping[str, str] = {
     "webhook": "",
     "workspace": "",
 }
-#: Commands of those who run Ropewalk.
+#: Commands for operators.
 _OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "bill", "sweep", "destroy")
 
 
 def _elsewhere(path: str) -> click.Command:
-    """A command that says where it is."""
+    """A command that prints where it is available."""
 
     def say() -> None:
         raise click.UsageError(where(path))
@@ -71,7 +71,7 @@ def _group(name: str, description: str, commands: Sequence[click.Command]) -> cl
 
 
 class _ScheduleGroup(click.Group):
-    """Its options are those of `create`, which may be left out."""
+    """Its options are those of `create`, whose name may be omitted."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_create = bool(args) and args[0].startswith("-") and args[0] != "--help"

@@ -43,12 +43,12 @@ the script (--no-package-sync turns it off).
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast
 """
 
-#: Options of the script's header that only this program can carry out. Those of package sync are `batch.run`'s.
+#: Options of the script's header that only this program can carry out. `batch.run` handles those of package sync.
 _HEADER = (
     *("map-over-file", "env-file", "secret-env-file", "host-setup-script", "wait", "workspace"),
     *("upload", "download", "sync", "forward-aws-credentials"),
 )
-#: By their names in `batch.run`.
+#: Options with the same name in `batch.run`.
 _SAME = (
     *("name", "workspace", "array", "map_over_values", "map_over_file", "map_over_input_var", "map_over_delimiter"),
     *("scheduler_task_array", "priority", "retries", "retry_on_exit", "task_timeout", "job_timeout", "max_cost", "lease"),
@@ -57,10 +57,10 @@ _SAME = (
     *("wait_for_capacity", "allow_ssh_from", "allow_ingress_from", "scheduler_sidecar_spec", "dask_container"),
 )
 _FLAGS = ("private_to_creator", "pipe_to_files", "get_or_create", "command_on_instance", "package_sync_strict")
-#: Flags of which the absence says nothing.
+#: Flags whose absence has no meaning.
 _YES_OR_NOTHING = ("wait_for_ready_cluster", "gpu", "arm", "allow_ssh")
 _SYNC_LISTS = ("package_sync_ignore", "package_sync_only", "package_sync_conda_extras")
-#: What `plan` takes, beside options about machines.
+#: Arguments of `plan`, besides options about machines.
 _PLANNED = frozenset({"ntasks", "array", "max_workers", "upload", "command_on_instance", "container", "software"})
 _MACHINES = frozenset(
     {
@@ -83,7 +83,7 @@ def run(context: click.Context, /, command: Sequence[str], **given: Any) -> int:
     flags = _with_header(given, header)
     config = config_of(flags["api_url"], flags["token_file"])
     connection: dict[str, Any] = {"api_url": config.api_url, "token": config.token}
-    # Options are read and checked together, and `batch.run` names its arguments in what it raises.
+    # Options are read and checked together, because errors of `batch.run` name its arguments.
     try:
         arguments = _arguments(flags)
         if flags["plan"]:
@@ -132,7 +132,7 @@ def _show_plan(plan: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
 
 
 def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The command line wins over the header; what can be repeated adds up."""
+    """The command line overrides the header; repeatable options accumulate."""
     flags = dict(given)
     own = [str(path) for name in ("upload", "env_file", "secret_env_file") for path in given[name]]
 
@@ -165,7 +165,7 @@ def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> d
 
 
 def _arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Of `batch.run`."""
+    """The arguments of `batch.run`."""
     found = {name: flags[name] for name in _SAME if flags[name] is not None}
     found |= {name: True for name in (*_FLAGS, *_YES_OR_NOTHING) if flags[name]}
     found |= {name: [*flags[name]] for name in ("upload", "tag") if flags[name]}
@@ -201,9 +201,9 @@ def _arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asks_for_sync(flags: Mapping[str, Any]) -> bool:
-    """An option of package sync turns it on, also for what is no Python script."""
+    """An option of package sync turns it on, also for commands other than Python scripts."""
     others = ("package_sync_strict", "package_sync_fail_on", *(name for name in _SYNC_LISTS if name != "package_sync_only"))
-    # With a list of the only packages, the argument `package_sync` says nothing more.
+    # A list of the only packages makes the argument `package_sync` redundant.
     if flags["package_sync_only"]:
         return False
     return bool(flags["package_sync"] or any(flags[name] for name in others))
@@ -234,8 +234,8 @@ def _credentials(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_modules_of(command: Sequence[str]) -> None:
-    """Package sync takes modules from this process's path. As for `python script.py`, those beside the script belong to it; they come
-    last here, so that none replaces a module of this program."""
+    """Package sync takes modules from this process's path. As for `python script.py`, it includes those beside the
+    script; they are last here, so that none replaces a module of this program."""
     script = next((Path(word).expanduser() for word in command if word.endswith(".py")), None)
     sys.path.append(os.getcwd() if script is None else str(script.resolve().parent))
 
@@ -252,7 +252,7 @@ def _note_misplaced(context: click.Context, command: Sequence[str]) -> None:
 
 
 def _logger() -> logging.Logger:
-    """What `batch.run` says: its warnings, and the progress of package sync."""
+    """The messages of `batch.run`: its warnings, and the progress of package sync."""
     logger = logging.Logger("ropewalk.cli", logging.INFO)
     logger.addHandler(_ToOutput())
     return logger

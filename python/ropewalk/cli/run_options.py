@@ -1,4 +1,4 @@
-"""The options of `ropewalk batch run`, and how their values are read."""
+"""The options of `ropewalk batch run`, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _jobs(text: str) -> list[int]:
 
 
 def words_of(text: str) -> list[str]:
-    """`[2, 8]` and `2,8` alike."""
+    """Accepts `[2, 8]` and `2,8`."""
     inside = re.sub(r"^\[(.*)\]$", r"\1", text)
     words = [re.sub(r"""^(["'])(.*)\1$""", r"\2", word.strip()) for word in inside.split(",")]
     return [word for word in words if word]
@@ -62,7 +62,7 @@ CPU = Parsed(_cpu, "Give a whole number, for example 4, or a range: 2,8.")
 MEMORY = Parsed(_memory, _RANGE)
 TAG = Parsed(_tag, "Write it as key=value.")
 
-# What `batch run` and `notebook start` say of instances in the same words.
+# Common help texts about instances of `batch run` and `notebook start`.
 INSTANCES: list[Any] = [
     option("--cpu", metavar="N", type=CPU, help="vCPUs of each instance, or a range: 2,8"),
     option("--memory", metavar="SIZE", type=MEMORY, help='memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"'),

@@ -1,4 +1,4 @@
-"""What every command gets: the output, and an API client of its connection options."""
+"""The input of every command: the output, and an API client for its connection options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def until_interrupted(describe: Callable[[], str]) -> Iterator[None]:
 
 
 def number_of_job(api: ClientApi, reference: int | str) -> int:
-    """Of jobs the newest of that name: at most one is open, and it is the newest."""
+    """The newest job of that name: at most one of them is open, and it is the newest."""
     if isinstance(reference, int):
         return reference
     found = pages(api, "/v1/jobs", 1, {"name": reference})
@@ -50,7 +50,7 @@ FILTERS = ("status", "name", "user", "since", "search")
 
 
 def newest(api: ClientApi, path: str, flags: dict[str, Any], **more: str) -> list[Any]:
-    """Of a list of the API, those that `with_filters` selects. The API refuses a status that does not exist."""
+    """Query of the filters from `with_filters`. The API refuses an unknown status."""
     values = {("q" if name == "search" else name): flags[name] for name in FILTERS if flags[name] is not None}
     if "since" in values:
         values["since"] = iso_of(values["since"])
@@ -58,5 +58,5 @@ def newest(api: ClientApi, path: str, flags: dict[str, Any], **more: str) -> lis
 
 
 def is_filtered(flags: dict[str, Any]) -> bool:
-    """Whether anything was filtered: an empty list then means something else."""
+    """Whether any filter was given: an empty list then has another meaning."""
     return any(flags[name] is not None for name in FILTERS)

@@ -1,4 +1,4 @@
-"""What is printed: results on stdout, everything else on stderr. Text from tasks and other users is printed without control
+"""Output: results on stdout, everything else on stderr. Text from tasks and other users is printed without control
 characters: they can move the cursor, forge lines, or make a terminal send input."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from ropewalk.printable import clean, clean_lines
 
 def one_line(text: str) -> str:
-    """Error messages of an installer have many lines."""
+    """Joins lines, because error messages of an installer have many."""
     return re.sub(r"\s*\n\s*", " | ", text.strip())
 
 
@@ -34,7 +34,7 @@ class Output:
         self._write(sys.stderr, clean_lines(text))
 
     def progress(self, text: str, detail: str = "") -> None:
-        """`detail`, which changes all the time, is for terminals."""
+        """`detail` changes all the time and is only shown on a terminal."""
         is_terminal = sys.stderr.isatty()
         line = clean(f"{text} {detail}".strip() if is_terminal else text)
         if line == self._shown:
@@ -51,7 +51,7 @@ class Output:
 
     @staticmethod
     def _write(stream: Any, text: str) -> None:
-        # Output of tasks need not fit the encoding of the terminal.
+        # Tasks' output may not fit the encoding of the terminal.
         encoding = stream.encoding or "utf-8"
         stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
         stream.flush()

@@ -12,7 +12,7 @@ _TITLES = {"state": "State", "size": "Size", "instanceType": "Instances", "end":
 
 
 def show_why(why: Mapping[str, Any], output_format: str) -> None:
-    """A line for each sentence; the title once for each topic."""
+    """One line per sentence; the title once per topic."""
     if output_format == "json":
         output.json(why)
         return

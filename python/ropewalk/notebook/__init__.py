@@ -1,1 +1,1 @@
-"""Notebooks on a cluster of one instance: their start, and their files in both directions."""
+"""Notebooks on a cluster of one instance: their start, and their file sync."""

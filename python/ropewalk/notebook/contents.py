@@ -1,4 +1,5 @@
-"""The files of a cluster's Jupyter server, through its contents API and the relay, as a browser reaches it: by a link that signs in."""
+"""The files of a cluster's Jupyter server, through its contents API and the relay, reached like a browser by a link
+that signs in."""
 
 from __future__ import annotations
 
@@ -18,20 +19,20 @@ from ropewalk.notebook.decide import MAX_FILE_BYTES
 from ropewalk.notebook.local import MAX_FILES, ChangedMeanwhile
 from ropewalk.notebook.names import is_plain, is_synced
 
-#: The relay gives a request 30 s until the answer begins: a slow line needs pieces.
+#: The relay gives a request 30 s until the answer begins, so a slow connection needs small pieces.
 PIECE_BYTES = 1024 * 1024
 _TIMEOUT_S = 40.0
 _MAX_LISTING_BYTES = 8 * 1024 * 1024
-#: Base64, and what is around it.
+#: Base64 and its JSON envelope.
 _MAX_FILE_ANSWER_BYTES = MAX_FILE_BYTES * 2
 _MAX_DEPTH = 20
 _MAX_DIRECTORIES = 1_000
-#: Jupyter then does not take it for a user's activity, which would keep the cluster from being idle.
+#: Prevents Jupyter from counting it as a user's activity, which would keep the cluster from being idle.
 _QUIET = "no_track_activity=1"
 
 
 class Unavailable(Exception):
-    """No answer of Jupyter's now; a later round can have one."""
+    """Jupyter does not answer now; a later round may succeed."""
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Listing:
 
 
 class JupyterFiles:
-    """`link` gets a new link of the API."""
+    """`link` returns a new link from the API."""
 
     def __init__(self, link: Callable[[], str], ignored: Sequence[str] = ()) -> None:
         self._link = link
@@ -53,7 +54,7 @@ class JupyterFiles:
         self._opener = build_opener(_NoRedirects(), HTTPSHandler(context=ssl.create_default_context()))
 
     def listing(self) -> Listing:
-        """All files. Fails as a whole: a directory that is not listed must not look empty."""
+        """All files. Fails as a whole, because an unlisted directory must not look empty."""
         found, left = Listing(), [("", 0)]
         for directories in range(_MAX_DIRECTORIES + 1):
             if not left:
@@ -88,7 +89,7 @@ class JupyterFiles:
         except FileNotFoundError:
             if directory == "":
                 raise Unavailable("Jupyter has no directory of notebooks") from None
-            # Removed since the directory above was listed.
+            # Removed since its parent was listed.
             raise ChangedMeanwhile(directory) from None
         content = model.get("content")
         if not isinstance(content, list):
@@ -102,7 +103,7 @@ class JupyterFiles:
             return None
 
     def read(self, path: str) -> tuple[bytes, str]:
-        """Content and version. Raises ChangedMeanwhile."""
+        """Returns content and version. Raises ChangedMeanwhile."""
         query = f"type=file&format=base64&content=1&{_QUIET}"
         try:
             model = self._ask("GET", path, query, most=_MAX_FILE_ANSWER_BYTES)
@@ -116,7 +117,7 @@ class JupyterFiles:
         return content, _version(model)
 
     def write(self, path: str, content: bytes, expected: str | None) -> str:
-        """Returns the version. Raises ChangedMeanwhile unless the server has the expected version before."""
+        """Returns the version. Raises ChangedMeanwhile unless the server had the expected version before."""
         if self.version(path) != expected:
             raise ChangedMeanwhile(path)
         self._make_directories(path)
@@ -126,7 +127,8 @@ class JupyterFiles:
             body: dict[str, Any] = {"type": "file", "format": "base64", "content": base64.b64encode(piece).decode()}
             if len(pieces) > 1:
                 body["chunk"] = -1 if count == len(pieces) else count
-            # A piece whose answer was lost is not repeated, which could append it twice: the next round sends the file again.
+            # A piece whose answer was lost is not repeated, which could append it twice: the next round sends the
+            # file again.
             model = self._ask("PUT", path, body=body)
         if model.get("size") != len(content):
             raise ChangedMeanwhile(path)
@@ -150,7 +152,7 @@ class JupyterFiles:
                 self._ask("PUT", directory, body={"type": "directory"})
 
     def _ask(self, method: str, path: str, query: str = "", *, body: Any = None, most: int = _MAX_LISTING_BYTES) -> Any:
-        """Raises FileNotFoundError, Unavailable, or RopewalkError for what Jupyter refuses."""
+        """Raises FileNotFoundError, Unavailable, or RopewalkError for a refusal by Jupyter."""
         if not self._cookie:
             self._sign_in()
         place = f"{self._root}api/contents/{quote(path.strip('/'))}"
@@ -161,7 +163,7 @@ class JupyterFiles:
             # Sessions last eight hours.
             self._sign_in()
             status, kind, answer = self._once(method, place, body, most)
-        # The relay and proxies answer with pages. Theirs says nothing about a file.
+        # The relay and proxies answer with HTML pages, which do not concern the file.
         if status != 204 and not kind.startswith("application/json"):
             raise Unavailable(f"Jupyter does not answer (HTTP status {status})")
         if status == 404:
@@ -223,7 +225,7 @@ class JupyterFiles:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Nothing leads the session's cookie elsewhere."""
+    """Never sends the session's cookie elsewhere."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -234,7 +236,7 @@ def _version(model: Any) -> str:
 
 
 def _said(answer: bytes) -> str:
-    """Jupyter answers with JSON, or with text that it calls JSON."""
+    """Jupyter answers with JSON, or with text labelled as JSON."""
     text = answer.decode("utf-8", "replace")
     try:
         message = json.loads(text).get("message")

@@ -1,4 +1,5 @@
-"""What a round of the sync does with each file: compares what both sides had after the last round with what they have now. Pure."""
+"""Decides what a sync round does with each file: compares both sides' state after the last round with their current
+state. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +7,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-#: `compare`: both sides changed, or nothing is known of an earlier round; `forget`: both sides removed it.
+#: `compare`: both sides changed, or no earlier round is known; `forget`: both sides removed it.
 Action = Literal["send", "fetch", "compare", "remove_here", "remove_there", "forget"]
 
-#: In all, and of one file. A kernel that writes data for hours does not fill the laptop's disk.
+#: Limits in total, and of one file, so that a kernel that writes data for hours does not fill the laptop's disk.
 MAX_FILE_BYTES = 25 * 1024 * 1024
 MAX_TOTAL_BYTES = 200 * 1024 * 1024
-#: From so many files on, a side that has lost all of them has more probably lost its directory than been emptied on purpose.
+#: From this number of files on, a side without any of them has more probably lost its directory than been emptied on
+#: purpose.
 EMPTIED_FROM = 2
 
 
 @dataclass(frozen=True)
 class Synced:
-    """A file after the last round that had it. `here`: modification time in ns and size; None after a conflict, in which the
-    content here is another one. `there`: the server's version, see contents.py."""
+    """A file after the last round with it. `here`: modification time in ns and size; None after a conflict, because
+    the content here differs. `there`: the server's version, see contents.py."""
 
     sha256: str
     here: tuple[int, int] | None
@@ -34,7 +36,7 @@ class Plan:
 
 
 def decide(synced: Synced | None, here: str | None, there: str | None) -> Action | None:
-    """`here`: SHA-256 of the content; `there`: version. A change wins over a removal, so nothing that was written is lost."""
+    """`here`: SHA-256 of the content; `there`: version. A change wins over a removal, so no written content is lost."""
     if synced is None:
         if here is not None and there is not None:
             return "compare"
@@ -53,13 +55,13 @@ def decide(synced: Synced | None, here: str | None, there: str | None) -> Action
 def make_plan(
     synced: Mapping[str, Synced], here: Mapping[str, str], there: Mapping[str, str], left_out: Collection[str]
 ) -> Plan:
-    """Nothing happens to what is `left_out`: that it is not looked at does not mean that it was removed."""
+    """Files in `left_out` get no action: they are not read, which does not mean that they were removed."""
     paths = (synced.keys() | here.keys() | there.keys()) - set(left_out)
     decided = {path: decide(synced.get(path), here.get(path), there.get(path)) for path in sorted(paths)}
     actions = {path: action for path, action in decided.items() if action is not None}
     emptied: Literal["here", "there"] | None = None
     if len(synced) >= EMPTIED_FROM:
-        # What is left out is not read, and exists.
+        # Excluded files are not read, but exist.
         emptied = "here" if not here and not left_out and there else "there" if not there and here else None
     if emptied is not None:
         unwanted: Action = "remove_there" if emptied == "here" else "remove_here"
@@ -68,7 +70,7 @@ def make_plan(
 
 
 def too_large(sizes: Mapping[str, int], earlier: Collection[str]) -> dict[str, str]:
-    """The files beyond the limits, with the reason. Those that are synced already stay; then small ones come first."""
+    """The files beyond the limits, with the reason. Already synced files have priority, then small ones."""
     reasons: dict[str, str] = {}
     total = 0
     for path in sorted(sizes, key=lambda path: (path not in earlier, sizes[path], path)):

@@ -1,4 +1,4 @@
-"""What a start needs beside the API: the environment of this process for a notebook that does not exist yet."""
+"""Prepares a notebook's start besides the API: the environment of this process for a new notebook."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def launch(
     warn: Callable[[str], None],
     until: float,
 ) -> StartedNotebook:
-    """The open notebook of this name, or a new one; Jupyter may have to start yet. `files`: the directory of the notebooks, whose
-    modules are files of the notebook. `until`: time.monotonic."""
+    """The open notebook of this name, or a new one, whose Jupyter may still be starting. `files`: the directory of
+    the notebooks, whose modules are files of the notebook. `until`: time.monotonic."""
     view = start.find(api, name)
     if view is not None and start.is_usable(view):
         say(f"Notebook {name} is open already (cluster {view['number']}): its machine and software stay as they are.")
         return StartedNotebook(view["number"], name, True)
     request = dict(body)
     if packages is not None:
-        # As a part of the environment, modules beside the notebooks would keep the content of this moment.
+        # As a part of the environment, modules beside the notebooks would never be updated.
         roots = [root for root in module_roots() if root != files.resolve()]
         software, is_added = start.with_jupyterlab(make_software(api, packages, say, until, warn=warn, roots=roots))
         if is_added:
@@ -45,7 +45,7 @@ def launch(
 
 
 def directory_to_sync(path: str | Path) -> Path:
-    """Raises NotADirectoryError, and ValueError for a directory of much more than one project."""
+    """Raises NotADirectoryError, and ValueError for a directory much larger than one project."""
     directory = Path(path).expanduser()
     if not directory.is_dir():
         raise NotADirectoryError(f"{path} is no directory")

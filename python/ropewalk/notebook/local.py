@@ -19,7 +19,7 @@ from ropewalk.notebook.decide import parents
 from ropewalk.notebook.names import is_synced
 from ropewalk.package_sync.git import TRUSTLESS, trustless_environment
 
-#: Hidden: never synced. One that a killed process has left can be removed.
+#: Hidden, so never synced. A killed process's file can be removed.
 _TEMPORARY = ".ropewalk-sync-"
 MAX_FILES = 5_000
 _CHECK_IGNORE = ("check-ignore", "-z", "--stdin")
@@ -27,7 +27,7 @@ _GIT_TIMEOUT_S = 60
 
 
 class ChangedMeanwhile(Exception):
-    """The file changed after it was listed: the next round decides anew."""
+    """The file changed after it was listed; the next round decides again."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Scan:
     #: Modification time in ns and size, by path with slashes.
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)
-    #: Environments of Python, and directories that may not be read.
+    #: Python environments, and unreadable directories.
     skipped: set[str] = field(default_factory=set)
 
 
@@ -45,7 +45,8 @@ class LocalFiles:
         self._ignored = ignored
 
     def scan(self) -> Scan:
-        """Raises RopewalkError when the directory is gone: an unplugged disk does not remove the files on the server."""
+        """Raises RopewalkError when the directory is missing: an unplugged disk must not remove the files on the
+        server."""
         found = Scan()
         try:
             entries = list(os.scandir(self.root))
@@ -82,7 +83,7 @@ class LocalFiles:
             )
 
     def ignored_by_git(self, paths: Collection[str]) -> set[str]:
-        """Those that .gitignore names. Empty without git."""
+        """The files that .gitignore excludes. Empty without git."""
         if not paths or (git := shutil.which("git")) is None:
             return set()
         names = "".join(f"{path}\0" for path in sorted(paths)).encode()
@@ -91,7 +92,7 @@ class LocalFiles:
         try:
             run = subprocess.run([*command, *_CHECK_IGNORE], input=names, **options)
             if run.returncode > 1 and (self.root / ".gitignore").exists():
-                # No repository, or one with submodules here: what is named in this directory alone.
+                # Without a repository, or with submodules here, only this directory's own .gitignore applies.
                 with tempfile.TemporaryDirectory() as place:
                     subprocess.run([git, "init", "--quiet", "--bare", place], **options)
                     apart = [f"--git-dir={place}", f"--work-tree={self.root}", "-c", "core.bare=false", *_CHECK_IGNORE]
@@ -101,7 +102,7 @@ class LocalFiles:
         return {os.fsdecode(name) for name in run.stdout.split(b"\0") if name} if run.returncode <= 1 else set()
 
     def read(self, path: str, expected: tuple[int, int]) -> bytes:
-        """Raises ChangedMeanwhile unless it is the listed file, and remained so while it was read."""
+        """Raises ChangedMeanwhile unless the file is the listed one, and stayed so during the read."""
         target = self._inside(path)
         try:
             with open(target, "rb", opener=_without_links) as file:
@@ -113,7 +114,7 @@ class LocalFiles:
         return content
 
     def write(self, path: str, content: bytes, expected: tuple[int, int] | None) -> tuple[int, int]:
-        """Replaces the listed file, or adds one, in one step. Returns its modification time and size."""
+        """Replaces the listed file, or adds one, atomically. Returns its modification time and size."""
         target = self._inside(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=target.parent)
@@ -124,7 +125,7 @@ class LocalFiles:
                 os.fsync(file.fileno())
             mode = 0o666 & ~_umask() if expected is None else stat.S_IMODE(os.lstat(target).st_mode)
             os.chmod(temporary, mode)
-            # Also for names that differ in capital letters only, which are one file on some systems.
+            # Also covers names that differ only in case, which are one file on some systems.
             if self.signature(path) != expected:
                 raise ChangedMeanwhile(path)
             os.replace(temporary, target)

@@ -1,5 +1,5 @@
-"""Which names of files are synced. A name from the server is checked by the same rules: any user who runs code on the cluster can
-make the server answer anything. Pure."""
+"""The file names that are synced. Names from the server are checked by the same rules, because any user who runs
+code on the cluster can forge the server's answers. Pure."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import os
 import unicodedata
 from collections.abc import Sequence
 
-#: What programs can make again. Hidden names, as .git, .venv and .ipynb_checkpoints, are left out in any case.
+#: Directories that programs can recreate. Hidden names, such as .git, .venv and .ipynb_checkpoints, are always
+#: excluded.
 CACHES = frozenset({"__pycache__", "node_modules", "venv", "dask-scratch-space", "dask-worker-space"})
-#: git takes a directory with this file, `objects` and `refs` for a repository, and runs programs that its `config` names.
+#: git treats a directory with this file, `objects` and `refs` as a repository, and runs programs that its `config`
+#: names.
 _OF_REPOSITORIES = "head"
 _MAX_NAME_BYTES = 255
 _WINDOWS = frozenset('<>:"|?*')
 
 
 def is_plain(name: object) -> bool:
-    """Whether it is the name of one file or directory, in any directory, on any system that this runs on."""
+    """Whether it is a valid name of one file or directory, on any supported system."""
     if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\\" in name:
         return False
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
@@ -33,6 +35,6 @@ def is_synced(name: str, ignored: Sequence[str]) -> bool:
 
 
 def _folded(name: str) -> str:
-    """As file systems compare names: some know no capital letters, and leave out characters without a width."""
+    """In the form in which file systems compare names: some ignore case, and drop zero-width characters."""
     seen = "".join(character for character in name if unicodedata.category(character) != "Cf")
     return unicodedata.normalize("NFKC", seen).casefold()

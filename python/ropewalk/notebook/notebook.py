@@ -1,4 +1,4 @@
-"""A notebook as an object: what `ropewalk notebook start`, `link` and `stop` do, for programs."""
+"""A notebook as an object: the equivalent of `ropewalk notebook start`, `link` and `stop` for programs."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ _TIMEOUT_S = 1_200.0
 class Notebook:
     """Jupyter on one instance, with the Python environment of this process.
 
-    Makes no request: `start`, or `with`, does. Its methods block, and need no event loop.
+    Sends no request until `start`, or `with`. Its methods block, and need no event loop.
 
     Parameters
     ----------
     name: of the notebook; by default one of its own for the current directory. An open notebook of that name is used again.
-    sync: a directory whose files are made the same here and on the server when the notebook starts, when `sync_files` is called and
-        when it stops.
-    sync_ignore: names of files and directories that are left out.
+    sync: a directory whose files are synced between here and the server when the notebook starts, when `sync_files`
+        is called and when it stops.
+    sync_ignore: names of files and directories to exclude.
     n_workers: Dask workers on instances of their own; with 0 one runs beside Jupyter.
     software, container: a named environment, or an image, with jupyterlab, instead of package sync.
-    package_sync_ignore: names of packages and modules that are left out.
+    package_sync_ignore: names of packages and modules to exclude.
     environ: environment variables of the notebook; sealed, and shown nowhere.
     idle_timeout: the server ends the notebook after this long without a computation or an open JupyterLab.
     max_cost: the server ends it when it has cost this much, in US dollars.
     private_to_creator: False lets other users of the workspace run code on it.
-    timeout: limit for the start; 20 minutes by default. When it expires, ClusterTimeoutError is raised and the notebook goes on starting.
+    timeout: limit for the start; 20 minutes by default. When it expires, ClusterTimeoutError is raised and the
+        notebook continues starting.
     workspace, account, api_url, token, quiet: as for `Cluster`, as are the arguments about machines and network.
 
     Examples
@@ -96,7 +97,8 @@ class Notebook:
         self._packages = read_options(None, package_sync_ignore, None, False, default=not is_chosen)
         given = {
             "workers": workers,
-            # `Client()` in a notebook is one of this cluster: without a worker its computations would wait forever.
+            # `Client()` in a notebook connects to this cluster: without a worker its computations would wait
+            # forever.
             "extraWorkerOnScheduler": True if workers == 0 else None,
             "softwareName": software,
             "container": container,
@@ -115,12 +117,12 @@ class Notebook:
 
     @property
     def number(self) -> int | None:
-        """Of its cluster, in the API and on the command line; None before the start."""
+        """Number of its cluster, in the API and on the command line; None before the start."""
         return None if self._started is None else self._started.number
 
     def start(self) -> Self:
-        """Starts it, or finds the open one of its name, waits for Jupyter, and syncs. Raises RopewalkError: ClusterFailedError with the
-        reason when it cannot start, NAME_TAKEN when the name is another user's."""
+        """Starts it, or finds the open one of its name, waits for Jupyter, and syncs. Raises RopewalkError:
+        ClusterFailedError with the reason when it cannot start, NAME_TAKEN when another user has the name."""
         if self._started is None:
             until = time.monotonic() + self._timeout_s
             files = self._directory or Path.cwd()
@@ -136,12 +138,13 @@ class Notebook:
         return start.link(self._api(), self._open())["url"]
 
     def sync_files(self) -> None:
-        """Makes the files here and on the server the same; does nothing without `sync`. Raises RopewalkError SYNC_FAILED."""
+        """Syncs the files between here and the server; does nothing without `sync`. Raises RopewalkError
+        SYNC_FAILED."""
         self._sync(is_last=False)
 
     def stop(self, *, sync: bool = True) -> None:
-        """Syncs a last time, unless `sync` is False, and ends the notebook with its files. Raises RopewalkError SYNC_FAILED, and then
-        the notebook goes on. Ending one that has ended changes nothing."""
+        """Syncs a last time, unless `sync` is False, and ends the notebook with its files. Raises RopewalkError
+        SYNC_FAILED and keeps the notebook running. No effect on an ended one."""
         number = self._open()
         if sync:
             self._sync(is_last=True)
@@ -154,7 +157,7 @@ class Notebook:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stops it; one that was open before is synced, and goes on."""
+        """Stops it; one that was open before is synced, and continues."""
         if self._started is None:
             return
         if self._started.existing:
@@ -166,7 +169,7 @@ class Notebook:
         return f"<Notebook {self.name}: {'not started' if self._started is None else f'cluster {self.number}'}>"
 
     def _open(self) -> int:
-        """One that another program has started, too."""
+        """Also finds one that another program has started."""
         if self._started is None:
             found = start.find(self._api(), self.name)
             if found is None:

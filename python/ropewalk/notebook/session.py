@@ -1,4 +1,4 @@
-"""A notebook while a command follows it: rounds of the sync, until the user stops it or the cluster ends."""
+"""A notebook that a command follows: rounds of the sync, until the user stops it or the cluster ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ropewalk.waiting import check_alive
 
 ROUND_S = 3.0
 _CHECK_S = 10.0
-#: For the first and the last sync.
+#: Limit of an outage during the first and the last sync.
 _OUTAGE_S = 60.0
 _RETRY_S = 1.0
 
@@ -26,7 +26,7 @@ def make_sync(
     api: ClientApi, number: int, directory: Path, ignored: Sequence[str], say: Callable[[str], None]
 ) -> Sync:
     def link() -> str:
-        # The rounds repeat it.
+        # The rounds retry it.
         return str(api.request("POST", f"/v1/clusters/{number}/jupyter-link", retry_for_s=0)["url"])
 
     file = state.state_file(api.url, number, directory)
@@ -50,18 +50,18 @@ def follow(api: ClientApi, number: int, sync: Sync | None, say: Callable[[str], 
             if isinstance(error, RopewalkError) and error.code != "SYNC_FAILED" and not is_temporary(error):
                 check_alive(start.read(api, number))
                 raise
-            # A cluster that has ended has no Jupyter either.
+            # Jupyter may be unavailable because the cluster has ended.
             checked = -math.inf
             if not trouble and not isinstance(error, ChangedMeanwhile):
                 trouble = f"The {'sync' if sync is not None else 'command'} waits: {_text(error)}"
                 say(trouble)
-        # Listing many directories takes a while: at most half of the time.
+        # Listing many directories is slow, so rounds take at most half of the time.
         _pause(max(ROUND_S, time.monotonic() - began), is_ending)
 
 
 def sync_all(sync: Sync, *, is_last: bool) -> Round:
-    """Until both sides have the same, through an outage. Raises RopewalkError SYNC_FAILED when that cannot be done; the last one also
-    for files that cannot be synced, which end with the server."""
+    """Syncs until both sides are equal, through an outage. Raises RopewalkError SYNC_FAILED when that is
+    impossible; the last sync also for files that cannot be synced, which are deleted with the server."""
     until = time.monotonic() + _OUTAGE_S
     while True:
         try:

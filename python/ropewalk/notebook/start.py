@@ -21,7 +21,7 @@ from ropewalk.remote import Remote
 from ropewalk.views import ClusterView, DashboardLink
 from ropewalk.waiting import check_alive, progress
 
-#: Of the names of notebooks' clusters, by which they are listed.
+#: Name prefix of notebooks' clusters, by which they are listed.
 PREFIX = "notebook-"
 _ENDING = ("stopping", "stopped", "error")
 _POLL_S = 0.5
@@ -45,14 +45,15 @@ def short_name(cluster: str) -> str:
 
 
 def default_name(directory: Path) -> str:
-    """Of this user's notebook for the directory: the next start in it finds the same one."""
+    """A default name for this user and directory: the next start in the directory finds the same notebook."""
     place = f"{getpass.getuser()}@{platform.node()}:{directory.resolve()}"
     words = re.sub(r"[^a-zA-Z0-9]+", "-", directory.resolve().name).strip("-").lower()[:40] or "files"
     return f"{words}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:6]}"
 
 
 def find(api: ClientApi, name: str) -> ClusterView | None:
-    """The open notebook of this name. Raises RopewalkError when it is another user's: Jupyter is for its creator."""
+    """The open notebook of this name. Raises RopewalkError when it is another user's, because only its creator may
+    use Jupyter."""
     found = pages(api, "/v1/clusters", 1, {"name": cluster_name(name), "open": "true"})
     if not found:
         return None
@@ -69,7 +70,7 @@ def list_notebooks(api: ClientApi) -> list[ClusterView]:
 
 
 def create(api: ClientApi, name: str, body: Mapping[str, Any], say: Callable[[str], None], until: float) -> StartedNotebook:
-    """`until`: time.monotonic, for a notebook of this name that is still ending."""
+    """`until` (time.monotonic) limits the wait for a notebook of this name that is still ending."""
     made = asyncio.run(Remote(api).find_or_create({**body, "name": cluster_name(name), "jupyter": True}, until))
     for warning in made["warnings"]:
         say(f"Note: {warning}")
@@ -81,12 +82,12 @@ def is_usable(view: ClusterView | None) -> bool:
 
 
 def with_jupyterlab(software: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Adds it to what package sync found, when that has none; whether it did."""
+    """Adds jupyterlab to package sync's result when it is missing; returns whether it did."""
     has_wheel = any(file["name"].startswith("jupyterlab-") for file in software.get("packageFiles", []))
     listed = [one for one in software["requirements"] if _JUPYTER.match(one) and ";" not in one]
     if has_wheel or listed:
         return dict(software), False
-    # With a marker it would be one that package sync leaves out.
+    # An entry with a marker is one that package sync excludes.
     kept = [one for one in software["requirements"] if not _JUPYTER.match(one)]
     return {**software, "requirements": [*kept, "jupyterlab>=4"]}, True
 
@@ -114,7 +115,7 @@ def read(api: ClientApi, number: int, *, retry_for_s: float | None = None) -> Cl
 
 
 def link(api: ClientApi, number: int) -> DashboardLink:
-    """It signs its opener in, and is valid for minutes."""
+    """The link signs its opener in, and is valid for minutes."""
     return cast(DashboardLink, api.request("POST", f"/v1/clusters/{number}/jupyter-link"))
 
 

@@ -1,5 +1,5 @@
-"""What both sides had after the last round, in a file of Ropewalk's home: one for each directory and cluster. A new cluster of the same
-name has no files yet, and begins anew."""
+"""Both sides' state after the last round, in a file of Ropewalk's home: one for each directory and cluster. A new
+cluster of the same name has no files yet, and starts with an empty state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ropewalk.notebook.decide import Synced
 try:
     import fcntl
 except ImportError:
-    # Windows: two processes that sync the same directory are not kept apart there.
+    # Windows lacks fcntl, so two processes that sync the same directory are not separated there.
     fcntl = None  # type: ignore[assignment]
 
 
@@ -30,7 +30,7 @@ def state_file(api_url: str, number: int, directory: Path) -> Path:
 
 
 def synced_directories(api_url: str, number: int) -> list[Path]:
-    """Those that were synced with the cluster on this machine and still exist."""
+    """Directories that were synced with the cluster on this machine and still exist."""
     found = []
     for file in sorted(state_directory().glob(f"{_prefix(api_url, number)}-*.json")):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -41,7 +41,7 @@ def synced_directories(api_url: str, number: int) -> list[Path]:
 
 
 def load(file: Path) -> dict[str, Synced]:
-    """Empty without a file, or with a damaged one: then files that are alike are recognized, and others are conflicts."""
+    """Empty without a file, or with a damaged one: then equal files are recognized, and others are conflicts."""
     try:
         files = json.loads(file.read_text("utf-8"))["files"]
         return {path: Synced(one[0], None if one[1] is None else (one[1][0], one[1][1]), one[2]) for path, one in files.items()}
@@ -58,7 +58,7 @@ def save(file: Path, directory: Path, files: Mapping[str, Synced]) -> None:
 
 
 def forget(api_url: str, number: int) -> None:
-    """After the end of the cluster."""
+    """Called after the end of the cluster."""
     for file in state_directory().glob(f"{_prefix(api_url, number)}-*"):
         with contextlib.suppress(OSError):
             file.unlink()

@@ -1,5 +1,5 @@
-"""One round of the sync after the other: list both sides, decide, carry out. A file that cannot be synced now is left for the next
-round; the state is written after each file, so that a killed process goes on where it was."""
+"""Rounds of the sync: list both sides, decide, apply. A file that cannot be synced now is left for the next round;
+the state is written after each file, so that the work of a killed process continues."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ropewalk.notebook.contents import JupyterFiles, Listing
 from ropewalk.notebook.decide import Action, Synced, clashes, conflict_path, make_plan, too_large
 from ropewalk.notebook.local import ChangedMeanwhile, LocalFiles, Scan, sha256_of
 
-#: Rounds until nothing changes any more: a conflict takes two.
+#: Maximum rounds until nothing changes; a conflict takes two.
 _MAX_SETTLING_ROUNDS = 6
-#: Of one file in one second.
+#: Maximum conflicts of one file in one second.
 _MAX_CONFLICTS = 100
-#: State is written so often at most while many files are sent.
+#: Minimum interval of state writes while many files are sent.
 _SAVE_EVERY_S = 1.0
 
 Side = Literal["here", "there"]
@@ -27,18 +27,18 @@ Side = Literal["here", "there"]
 
 @dataclass
 class Round:
-    """What a round did. `left`: files that changed meanwhile; the next round has them."""
+    """The results of a round. `left`: files that changed meanwhile; the next round handles them."""
 
     sent: int = 0
     fetched: int = 0
     removed: int = 0
     conflicts: int = 0
     left: int = 0
-    #: Why, of those that are in the plan and cannot be synced.
+    #: Reasons for files in the plan that cannot be synced.
     failed: dict[str, str] = field(default_factory=dict)
     #: The side that has lost all files.
     emptied: Side | None = None
-    #: Files of the server that are left out, and are deleted with it.
+    #: Excluded files of the server, which are deleted with it.
     only_there: list[str] = field(default_factory=list)
 
     @property
@@ -57,7 +57,7 @@ class _Sides:
 
 
 class Sync:
-    """`say` gets lines for the user: each file that is written, removed, in conflict, or left out."""
+    """`say` receives lines for the user: each file that is written, removed, in conflict, or excluded."""
 
     def __init__(self, here: LocalFiles, there: JupyterFiles, file: Path, say: Callable[[str], None]) -> None:
         self._here = here
@@ -69,7 +69,7 @@ class Sync:
         self._saved_at = 0.0
 
     def settle(self) -> Round:
-        """Rounds until both sides have the same; returns what they did in all, with what the last one has left."""
+        """Runs rounds until both sides are equal; returns their total, with the rest of the last one."""
         total = Round()
         for _ in range(_MAX_SETTLING_ROUNDS):
             done = self.round()
@@ -81,7 +81,7 @@ class Sync:
         return total
 
     def round(self) -> Round:
-        """Raises Unavailable, or RopewalkError for what a repetition does not change."""
+        """Raises Unavailable, or RopewalkError for an error that a retry does not change."""
         with state.alone(self._file):
             self._synced = state.load(self._file)
             before = dict(self._synced)
@@ -94,7 +94,7 @@ class Sync:
                     self._try(path, action, sides, done)
                     self._save_sometimes()
             finally:
-                # Also without any file: the directory is remembered.
+                # Saved even without any file, so that the directory is remembered.
                 if self._synced != before or not self._file.exists():
                     state.save(self._file, self._here.root, self._synced)
             return done
@@ -108,7 +108,7 @@ class Sync:
             scan.files.pop(path, None)
             listing.versions.pop(path, None)
             listing.sizes.pop(path, None)
-            # What was synced before .gitignore named it stays on both sides.
+            # A file synced before .gitignore excluded it stays on both sides.
             self._synced.pop(path, None)
         left_out = {path: "a link has this name here" for path in listing.versions if not self._visible([path], scan)}
         left_out |= {path: f"{above} is a file here" for path, above in clashes(listing.versions, scan.files.keys()).items()}
@@ -125,13 +125,14 @@ class Sync:
 
     @staticmethod
     def _visible(paths: Iterable[str], scan: Scan) -> list[str]:
-        """Without what is at or below a link, or a directory that is skipped, of this machine."""
+        """Excludes paths at or below a link, or a skipped directory, of this machine."""
         hidden = scan.links | scan.skipped
         beginnings = tuple(f"{path}/" for path in hidden)
         return [path for path in paths if path not in hidden and not path.startswith(beginnings)]
 
     def _hashes(self, files: Mapping[str, tuple[int, int]]) -> dict[str, str]:
-        """Files with the modification time and size of the last round have its content. Without files that change meanwhile."""
+        """Files with the modification time and size of the last round have its content. Omits files that change
+        meanwhile."""
         hashes = {}
         for path, signature in files.items():
             synced = self._synced.get(path)
@@ -154,7 +155,7 @@ class Sync:
         except OSError as error:
             done.failed[path] = error.strerror or str(error)
         except RopewalkError as error:
-            # One file. What concerns all of them has another code.
+            # An error of one file. Errors of all files have another code.
             if error.code != "SYNC_FAILED":
                 raise
             done.failed[path] = error.message

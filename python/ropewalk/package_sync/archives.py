@@ -1,4 +1,4 @@
-"""Zip files whose bytes depend on their content alone, so that equal content has one SHA-256 and is uploaded once."""
+"""Zip files whose bytes depend only on their content, so that equal content has one SHA-256 and is uploaded once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: The earliest time that a zip file can hold.
+#: The earliest time that a zip file can store.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Packages of conda: which of them a package index has, under which name."""
+"""Maps conda packages to their names on a package index."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from .names import canonical
 from .problems import PackageSyncError
 
-#: Of conda-forge: names on PyPI that differ, programs and libraries that are no packages of Python (and bindings whose wheels lack
-#: the library), and what belongs to conda itself. All other names are the same, or are no packages of Python. The command line
-#: reads this file too.
+#: From conda-forge: names that differ on PyPI, programs and libraries that are not Python packages (and bindings
+#: whose wheels lack the library), and conda's own packages. All other names are equal, or are not Python packages.
+#: The command line reads this file too.
 _NAMES = json.loads(Path(__file__).with_name("conda-names.json").read_text())
 _ON_PYPI: dict[str, str] = _NAMES["onPypi"]
 _NOT_PYTHON = frozenset(_NAMES["notPython"])
@@ -40,8 +40,8 @@ def requirement_of(spec: str) -> str | None:
 
 
 def requested_without_python(installed: Collection[str], prefix: Path | None = None) -> list[str]:
-    """Packages that the user had conda install here and that are no packages of Python: no package index has them. `installed`:
-    the names of the installed packages of Python."""
+    """Packages that the user installed with conda and that are not Python packages, so that no package index has
+    them. `installed`: the names of the installed Python packages."""
     found: set[str] = set()
     for path in sorted(((prefix or Path(sys.prefix)) / "conda-meta").glob("*.json")):
         try:
@@ -57,8 +57,8 @@ def requested_without_python(installed: Collection[str], prefix: Path | None = N
 
 
 def requirements_of(content: Any) -> tuple[list[str], str | None]:
-    """The requirements of an environment.yml, and its version of Python as in "3.12". Raises PackageSyncError when no package index
-    has all of it."""
+    """The requirements of an environment.yml, and its Python version as in "3.12". Raises PackageSyncError when a
+    package is on no package index."""
     listed = content.get("dependencies") if isinstance(content, dict) else content
     if not isinstance(listed, list) or not listed:
         raise PackageSyncError("conda: there is no list of dependencies", hint="Give an environment.yml, or a list of packages.")

@@ -1,4 +1,4 @@
-"""git in a directory whose content another person may have made: an unpacked archive, files of a server."""
+"""Runs git in a directory with untrusted content: an unpacked archive, files of a server."""
 
 from __future__ import annotations
 

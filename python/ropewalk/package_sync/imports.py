@@ -1,4 +1,4 @@
-"""The names that programs import, from their text: nothing of them runs."""
+"""The names that programs import, read from their text without running it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def names_in(text: bytes) -> set[str]:
-    """The first parts of the names: `a` for `import a.b`. Empty for what is no Python."""
+    """The first parts of the names: `a` for `import a.b`. Empty for text that is not Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,5 +1,5 @@
-"""Package indexes that ask for credentials, from the configuration of pip and uv here. Others are not sent: an instance uses the
-index of its operator."""
+"""Package indexes with credentials, from the configuration of pip and uv here. Others are not sent: an instance
+uses its operator's index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX = 10
 
 @dataclass(frozen=True)
 class Index:
-    """`address` has no credentials. A `default` one replaces PyPI, others are asked before it."""
+    """`address` has no credentials. A `default` one replaces PyPI, others are searched before it."""
 
     address: str
     username: str
@@ -36,12 +36,12 @@ class Index:
 class _Configured:
     url: str
     default: bool
-    #: uv's, by which its variables name credentials.
+    #: uv's name of the index, by which its variables name credentials.
     name: str | None = None
 
 
 def find_indexes(env: Mapping[str, str] | None = None, cwd: Path | None = None) -> list[Index]:
-    """In the order in which an installer asks them, each once."""
+    """In the order in which an installer searches them, each once."""
     variables = os.environ if env is None else env
     found: dict[str, Index] = {}
     for configured in [*_of_variables(variables), *_of_uv(variables, cwd or Path.cwd()), *_of_pip(variables)]:
@@ -117,7 +117,7 @@ def _of_uv(env: Mapping[str, str], cwd: Path) -> Iterator[_Configured]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    # Before, the standard library reads no TOML: the variables and pip's files count.
+    # Older versions have no TOML parser: only the variables and pip's files count.
     if sys.version_info >= (3, 11):
         import tomllib
 

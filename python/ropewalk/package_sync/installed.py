@@ -1,4 +1,4 @@
-"""The packages that are installed here, from the standard metadata of the installers (PEP 376, 610, 627)."""
+"""The installed packages, from the standard metadata of the installers (PEP 376, 610, 627)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from urllib.request import url2pathname
 
 from .names import canonical
 
-#: How a package is brought to the cluster: `index`: from the package index, by its version; `url`: from its URL; `project`: as a
-#: wheel that is built from its directory; `files`: as a wheel that is made of its installed files; `system`: not at all, because
-#: the operating system's package manager has installed it.
+#: How a package reaches the cluster: `index`: from the package index, by its version; `url`: from its URL;
+#: `project`: as a wheel that is built from its directory; `files`: as a wheel of its installed files; `system`: not
+#: at all, because the operating system's package manager installed it.
 Source = Literal["index", "url", "project", "files", "system"]
 
 
@@ -26,9 +26,9 @@ class Installed:
     version: str
     source: Source
     distribution: Distribution
-    #: Of a `url`.
+    #: Only for `url`.
     url: str | None = None
-    #: Of a `project`.
+    #: Only for `project`.
     directory: Path | None = None
 
     def imports(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class Installed:
 
 
 def list_installed(found: Iterable[Distribution] | None = None) -> list[Installed]:
-    """In the order of their names. Of two with the same name, the one that Python imports."""
+    """Sorted by name. Of two with the same name, the one that Python imports."""
     packages: dict[str, Installed] = {}
     for distribution in distributions() if found is None else found:
         # A damaged installation has no metadata, or no name.
@@ -99,13 +99,13 @@ def _develop_directory(distribution: Distribution) -> Path | None:
 
 
 def _is_of_conda(distribution: Distribution, url: str) -> bool:
-    """Many name as their origin the directory in which conda has built them."""
+    """Many name the directory in which conda built them as their origin."""
     is_built = any(place in url for place in ("/feedstock_root/", "/conda-bld/", "/croot/"))
     return is_built or (distribution.read_text("INSTALLER") or "").strip() == "conda"
 
 
 def _is_of_system(distribution: Distribution) -> bool:
-    """Debian's packages are in `dist-packages`, and are on no package index under all of their names."""
+    """Debian's packages are in `dist-packages`, and some of their names are on no package index."""
     place = Path(str(distribution.locate_file("")))
     installer = (distribution.read_text("INSTALLER") or "").strip()
     return place.name == "dist-packages" and installer not in ("pip", "uv") and place != Path(sysconfig.get_path("purelib"))

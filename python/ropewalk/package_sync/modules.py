@@ -1,5 +1,5 @@
-"""The modules and packages that this process can import without an installation: beside the program, in the working directory of
-a notebook, on PYTHONPATH."""
+"""The modules and packages that this process can import without an installation: beside the program, in the working
+directory of a notebook, on PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .imports import names_in
 from .names import canonical
 from .problems import PackageSyncError
 
-#: Of one file: larger ones are data, which belongs into a bucket.
+#: Limit of one file: larger ones are data, which belongs in a bucket.
 MAX_FILE_BYTES = 1024 * 1024
-#: Of all files together, before compression.
+#: Limit of all files together, before compression.
 MAX_BYTES = 64 * 1024 * 1024
 _SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
-#: Of files that are no Python: what programs keep secrets in.
+#: Non-Python files that usually contain secrets.
 _SECRET = re.compile(r"\.(pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(id_|credentials|secrets?\b)", re.IGNORECASE)
 
-#: Directories of a user's home in which programs keep them.
+#: Directories of a user's home that usually contain secrets.
 _SECRET_PLACES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config"})
 
 
 @dataclass
 class Modules:
-    """Content by path. What was left out: `too_large` files, modules `shadowing` the standard library; by their names, modules that
-    the user has `skipped`, and those of which git ignores every file."""
+    """Content by path. Exclusions: `too_large` files, modules `shadowing` the standard library; by name, modules
+    that the user has `skipped`, and those of which git ignores every file."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     too_large: list[str] = field(default_factory=list)
@@ -56,8 +56,9 @@ def collect_modules(
     only: Collection[str] | None = None,
     imported: Collection[str] = (),
 ) -> Modules:
-    """`imported`: names that this process, or a program, imports; of these, and of those that the modules import, directories
-    without `__init__.py` are taken too. Raises PackageSyncError when the files are too large together."""
+    """`imported`: names that this process, or a program, imports; for these, and for those that the modules import,
+    directories without `__init__.py` are included too. Raises PackageSyncError when the files are too large
+    together."""
     modules, sizes = Modules(), dict[str, int]()
     for root in roots:
         tracked = _files_of_git(root)
@@ -84,7 +85,7 @@ def _take(
     ignore: Collection[str],
     only: Collection[str] | None,
 ) -> list[str]:
-    """Adds a module or package; returns the files that were added."""
+    """Adds a module or package; returns the added files."""
     if canonical(name) in ignore or (only is not None and canonical(name) not in only):
         modules.skipped[name] = str(path)
         return []
@@ -112,7 +113,7 @@ def _take(
 
 
 def _read(file: Path, modules: Modules) -> bytes | None:
-    """None for a file that is too large, has just been removed, or may not be read: this process cannot import it either."""
+    """None for a file that is too large, was just removed, or is unreadable: this process cannot import it either."""
     try:
         if file.stat().st_size <= MAX_FILE_BYTES:
             return file.read_bytes()
@@ -142,9 +143,9 @@ def module_roots() -> list[Path]:
 
 
 def imported_names(roots: Collection[Path]) -> set[str]:
-    """Of the modules that this process has imported, those from `roots`."""
+    """Names of the modules from `roots` that this process has imported."""
     names = set()
-    # Other threads import modules meanwhile; `list(sys.modules.items())` can notice that, a copy cannot.
+    # Other threads import modules meanwhile, which makes iteration fail; a copy cannot.
     for name, module in sys.modules.copy().items():
         if "." in name:
             continue
@@ -169,7 +170,7 @@ def _importable(root: Path) -> Iterator[tuple[str, Path]]:
                 if name not in found or not _is_namespace(path):
                     found[name] = path
         except OSError:
-            # It may not be read, so that this process cannot import it either.
+            # It is unreadable, so this process cannot import it either.
             continue
     yield from sorted(found.items())
 
@@ -179,7 +180,7 @@ def _is_namespace(path: Path) -> bool:
 
 
 def _entries(root: Path) -> list[Path]:
-    """None of a directory that has just been removed, or that may not be read."""
+    """Empty for a directory that was just removed, or that is unreadable."""
     try:
         return sorted(root.iterdir())
     except OSError:
@@ -202,7 +203,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _is_secret(file: Path) -> bool:
-    """By its name, or by the place that a link leads to: a repository from elsewhere may have links into this user's home."""
+    """Judged by its name, or by the target of a link: a foreign repository may contain links into this user's home."""
     if _names_secret(file.name):
         return True
     if not file.is_symlink():
@@ -210,9 +211,9 @@ def _is_secret(file: Path) -> bool:
     try:
         real, here = file.resolve(), file.parent.resolve()
     except (OSError, RuntimeError):
-        # A link that leads to itself.
+        # The link leads to itself.
         return False
-    # A project may lie in such a place itself.
+    # A project may itself be in such a place.
     parts = real.relative_to(os.path.commonpath([real, here])).parts
     return _names_secret(real.name) or real.name.startswith(".") or not _SECRET_PLACES.isdisjoint(parts)
 
@@ -222,7 +223,7 @@ def _names_secret(name: str) -> bool:
 
 
 def _files_of_git(root: Path) -> set[Path] | None:
-    """The files that are not ignored; None when the directory is in no repository, or there is no git."""
+    """The files that git does not ignore; None when the directory is in no repository, or git is missing."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
     command = ["git", *TRUSTLESS, "-C", str(root), *listing]
     try:

@@ -6,5 +6,5 @@ import re
 
 
 def canonical(name: str) -> str:
-    """The normal form of PEP 503: case and the kind of separator mean nothing."""
+    """The normal form of PEP 503: case and the kind of separator are irrelevant."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,4 +1,4 @@
-"""The options of package sync, as the user gives them."""
+"""The user's options of package sync."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .names import canonical
 
 FailOn = Literal["critical-only", "warning-or-higher", "any"]
 
-#: What a Dask cluster cannot run without, and what both ends of a connection must have alike.
+#: Packages that a Dask cluster cannot run without, and that both ends of a connection must have in the same version.
 CRITICAL = frozenset({"cloudpickle", "dask", "distributed", "msgpack", "python", "tornado"})
 
 
@@ -22,7 +22,7 @@ class PackageSyncOptions:
     ignore: frozenset[str]
     strict: bool
     fail_on: FailOn
-    #: Names of conda's packages, as the user wrote them.
+    #: Names of conda packages, as written by the user.
     conda_extras: tuple[str, ...] = ()
 
 
@@ -37,8 +37,8 @@ def read_options(
     requirements: Sequence[str] | None = None,
     default: bool = True,
 ) -> PackageSyncOptions | None:
-    """None when package sync is off: by `requirements`, which exclude it, or by `default` when `package_sync` is not given. Raises
-    TypeError and ValueError naming the argument."""
+    """None when package sync is off: by `requirements`, which exclude it, or by `default` when `package_sync` is
+    not given. Raises TypeError and ValueError naming the argument."""
     if requirements is not None and package_sync is not None and package_sync is not False:
         raise ValueError("requirements and package_sync both say what the environment has: give one of them")
     if requirements is not None or package_sync is False or (package_sync is None and not default):

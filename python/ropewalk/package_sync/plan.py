@@ -1,5 +1,5 @@
-"""Decides what a cluster or a job gets of a Python environment. Names nothing of the server: what is uploaded, and how, is the
-caller's."""
+"""Decides which parts of a Python environment a cluster or a job gets. Independent of the server: the caller
+uploads them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from .wheels import wheel_of_files, wheel_of_project
 
 Level = Literal["critical", "warning", "info"]
 
-#: Of one file, as the server takes it.
+#: The server's limit of one file.
 MAX_FILE_BYTES = 16 * 1024 * 1024
-#: What the server takes of the packages that were left out, for hints.
+#: The server's limit of excluded packages, for hints.
 _MAX_LEFT_OUT = 300
-#: Installers, which bring themselves.
+#: Installers, which environments already include.
 _NEVER = frozenset({"pip", "uv"})
-#: Never true: as an override, a requirement with this marker takes a package out of all that depends on it.
+#: Never true: as an override, a requirement with this marker removes a package for all that depend on it.
 EXCLUDED = 'sys_platform == "excluded"'
-#: Packages that exist for one other operating system only.
+#: Packages for a single other operating system.
 _OF_OTHER_SYSTEMS = frozenset({"appnope", "macholib", "pypiwin32", "pywin32", "pywin32-ctypes", "pywinpty", "win32-setctime", "wmi"})
-#: Of which a cluster has its own version, or none.
+#: Packages of which a cluster has its own version, or none.
 UNCOMPARED = _NEVER | OWN | _OF_OTHER_SYSTEMS | {"ropewalk", "setuptools", "wheel"}
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A package or module that the cluster does not get, and why. A `critical` one makes the start fail; `chosen` ones are what the
-    user asked to leave out. `imports` are the names under which programs would import it."""
+    """A package or module that the cluster does not get, and why. A `critical` one makes the start fail; the user
+    asked to exclude `chosen` ones. `imports` are the names under which programs would import it."""
 
     level: Level | Literal["chosen"]
     package: str
@@ -66,14 +66,15 @@ def make_plan(
     roots: Sequence[Path] | None = None,
     programs: Sequence[Path] = (),
 ) -> Plan:
-    """`roots`: directories of modules, by default those of this process. `programs`: scripts that will run, for what they import."""
+    """`roots`: directories of modules, by default those of this process. `programs`: scripts that will run, whose
+    imports are read."""
     plan = Plan(indexes=find_indexes())
     packages = list_installed() if installed is None else installed
     for package in packages:
         if package.name in _NEVER:
             continue
         if package.name in options.ignore:
-            # Without this, a package that depends on it would bring its newest version.
+            # Otherwise a package that depends on it would install its newest version.
             plan.requirements.append(f"{package.name} ; {EXCLUDED}")
             _leave_out(plan, "chosen", package, "package_sync_ignore names it")
         elif options.only is None or package.name in options.only:
@@ -102,7 +103,7 @@ def software_of(plan: Plan) -> dict[str, Any]:
         "requirements": plan.requirements,
         "pinned": True,
         "python": python_version(),
-        # Not the link in a virtual environment, which goes with it.
+        # Not the link in a virtual environment, which is removed with it.
         **({"interpreter": os.path.realpath(sys.executable)} if os.path.isabs(sys.executable or "") else {}),
         "packageFiles": [{"name": file.name, "sha256": file.sha256} for file in plan.files],
         **({"leftOut": left_out[:_MAX_LEFT_OUT]} if left_out else {}),
@@ -111,7 +112,7 @@ def software_of(plan: Plan) -> dict[str, Any]:
 
 
 def warnings_of(plan: Plan) -> list[str]:
-    """Lines about what the cluster does not have as it is here."""
+    """Lines about differences between the cluster's environment and this one."""
     lines = [
         f"Package sync: {one.package} is left out: {one.why}"
         for one in plan.left_out
@@ -196,7 +197,7 @@ def _leave_out(plan: Plan, level: Level | Literal["chosen"], package: Installed,
 
 
 def check(plan: Plan, options: PackageSyncOptions) -> None:
-    """Raises PackageSyncError when what is left out makes the start fail."""
+    """Raises PackageSyncError when an exclusion makes the start fail."""
     for file in plan.files:
         if len(file.content) > MAX_FILE_BYTES:
             raise PackageSyncError(
@@ -229,7 +230,7 @@ def python_version() -> str:
 
 
 def cache_directory() -> Path:
-    """Of wheels that were built here."""
+    """Cache of wheels that were built here."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "ropewalk" / "wheels"
 

@@ -1,10 +1,10 @@
-"""Why package sync cannot go on."""
+"""Why package sync cannot continue."""
 
 from __future__ import annotations
 
 
 class PackageSyncError(Exception):
-    """Something that is needed cannot be brought. `hint` says what to do."""
+    """A required package cannot be sent. `hint` is the remedy."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""What `ropewalk batch run` starts with the user's Python: reads options as JSON from the standard input, and leaves the software of
-a job in the directory that the first argument names: result.json, and each package file under its SHA-256. Nothing of ropewalk has
-to be installed in that Python."""
+"""Run by `ropewalk batch run` with the user's Python: reads options as JSON from the standard input, and writes the
+software of a job to the directory in the first argument: result.json, and each package file under its SHA-256.
+That Python need not have ropewalk installed."""
 
 import sys
 
@@ -46,7 +46,7 @@ def read(given: "dict[str, Any]", into: Path) -> "dict[str, Any]":
         )
     except (TypeError, ValueError) as error:
         return {"error": as_options(str(error)), "hint": None}
-    # As Python finds them when it runs the program: beside it first.
+    # In the order of a running program: the directory beside it first.
     roots = list(dict.fromkeys([*(Path(place).resolve() for place in given["roots"]), *modules.module_roots()]))
     plan = plans.make_plan(options, roots=roots, programs=[Path(path) for path in given["programs"]])
     warnings = [as_options(line) for line in plans.warnings_of(plan)]
@@ -72,7 +72,7 @@ def load_package(directory: Path) -> None:
 
 
 def as_options(text: str) -> str:
-    """Arguments of Python as options of the command line."""
+    """Replaces arguments of Python by options of the command line."""
     text = text.replace("package_sync=False", "--no-package-sync").replace("=[...]", " NAME")
     text = re.sub(r'package_sync(\w+)=\["([^"]*)"\]', r"package_sync\1 \2", text)
     return re.sub(r"package_sync_(\w+)", lambda match: f"--package-sync-{match[1].replace('_', '-')}", text)
@@ -80,7 +80,7 @@ def as_options(text: str) -> str:
 
 def leave(into: Path, result: "dict[str, Any]") -> None:
     temporary = into / "result.json.new"
-    # Credentials of indexes are in it.
+    # Private, because it contains credentials of indexes.
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(result, file)
     temporary.replace(into / "result.json")

@@ -1,4 +1,5 @@
-"""Wheels of packages that are on no package index: built from a project's directory, or made of the installed files."""
+"""Wheels of packages that are on no package index: built from a project's directory, or created from the installed
+files."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from .problems import PackageSyncError
 
 _BUILD_TIMEOUT_S = 600
 _SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
-#: Of builds, where they are at the top of a project.
+#: Build outputs, when they are at the top of a project.
 _OUTPUTS = frozenset({"build", "dist"})
 _OF_INSTALLERS = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"})
 
 
 def wheel_of_project(package: Installed, cache: Path) -> PackageFile:
-    """The wheel of a project's directory as it is now. It is built again only when a file of the directory has changed."""
+    """The wheel of a project's current directory. It is built again only when a file of the directory has changed."""
     directory = package.directory
     if directory is None or not directory.is_dir():
         raise PackageSyncError(
@@ -42,7 +43,7 @@ def wheel_of_project(package: Installed, cache: Path) -> PackageFile:
 
 
 def wheel_of_files(package: Installed) -> PackageFile:
-    """A wheel of the installed files, without scripts: a cluster imports packages, and calls no commands of theirs."""
+    """A wheel of the installed files, without scripts: a cluster imports packages, and calls none of their commands."""
     files: dict[str, bytes] = {}
     for path in package.distribution.files or []:
         inside = path.as_posix()
@@ -50,7 +51,7 @@ def wheel_of_files(package: Installed) -> PackageFile:
         if inside.startswith(("..", "/")) or is_cache:
             continue
         with contextlib.suppress(OSError):
-            # Its installer names a file that was removed since: Python does without it too.
+            # Its installer names a file that was removed since; Python does not need it either.
             files[inside] = Path(str(path.locate())).read_bytes()
     information = next((path for path in files if path.endswith(".dist-info/WHEEL")), None)
     if information is None:
@@ -79,7 +80,7 @@ def _build(name: str, directory: Path) -> PackageFile:
         wheels = sorted(Path(target).glob("*.whl"))
         if built.returncode != 0 or not wheels:
             raise _not_built(name, directory, (built.stderr or built.stdout)[-2_000:].strip())
-        # Builders write the time into the files: the content alone shall decide about the SHA-256.
+        # Builders write the time into the files, but the SHA-256 must depend only on the content.
         return _complete(wheels[0].name, files_of(wheels[0].read_bytes()))
 
 
@@ -91,7 +92,7 @@ def _not_built(name: str, directory: Path, why: str) -> PackageSyncError:
 
 
 def _complete(name: str, files: dict[str, bytes]) -> PackageFile:
-    """With a RECORD of exactly these files."""
+    """Adds a RECORD of exactly these files."""
     information = next(path.rpartition("/")[0] for path in files if path.endswith(".dist-info/WHEEL"))
     record = f"{information}/RECORD"
     kept = {path: content for path, content in files.items() if path != record}
@@ -104,7 +105,7 @@ def _digest(content: bytes) -> str:
 
 
 def _keep(wheel: PackageFile, directory: Path) -> None:
-    """For the next time. A cache that cannot be written costs time only."""
+    """Caches the wheel. An unwritable cache only costs time."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         temporary = directory / f".{os.getpid()}-{wheel.name}"
@@ -115,7 +116,7 @@ def _keep(wheel: PackageFile, directory: Path) -> None:
 
 
 def _fingerprint(directory: Path) -> str:
-    """Changes with each change of a file, its place, size or time, and with the interpreter."""
+    """Changes with each change of a file (its path, size or time), and with the interpreter."""
     digest = hashlib.sha256(f"{directory.resolve()} {sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}".encode())
     for path in _sources(directory):
         status = path.stat()
