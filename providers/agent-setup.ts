@@ -1,4 +1,4 @@
-// How an instance of any cloud gets its agent: a shell script that downloads Node and the agent, verified by their hashes, and
+// Installs the agent on an instance of any cloud: a shell script downloads Node.js and the agent, verified by their hashes, and
 // starts the agent as a service that powers the instance off when it ends.
 import type { Architecture } from '../domain/offers/offer.ts';
 

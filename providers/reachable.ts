@@ -1,4 +1,4 @@
-/** Whether a URL is local to this machine, so that no cloud instance could reach it. */
+/** Whether a URL is local to this machine and unreachable for cloud instances. */
 export function isLoopback(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);

@@ -1,5 +1,5 @@
-// Verifies the identity document of an EC2 instance, which AWS signs for the region that the instance runs in. The signature
-// is verified over the exact bytes before any of the content is used; the caller compares the content with what it expects.
+// Verifies the identity document of an EC2 instance, which AWS signs for the region that the instance runs in. The signature is
+// verified over the exact bytes before any of the content is used; the caller verifies the content.
 import { createPublicKey, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -24,7 +24,7 @@ const diskGib = { usual: 30, gpu: 120 } as const;
  *
  * `deploymentId` is part of the tags, which the control plane's policy requires. `role` is that of another account to try.
  *
- * @throws RopewalkError UNAVAILABLE naming the subnet, AWS's answer and the command that creates what is missing.
+ * @throws RopewalkError UNAVAILABLE naming the subnet, AWS's answer and the command that creates the missing resource.
  */
 export async function tryLaunch(
   { node, apiCa, ...place }: AwsFile,

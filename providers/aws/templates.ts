@@ -112,7 +112,7 @@ export async function discardTemplate(clients: AwsClients, LaunchTemplateName: s
   await clients.limiter.run('change', () => clients.ec2.send(command)).catch(() => undefined);
 }
 
-/** The exclusions of the first attempt, so that this attempt requests the same pools. */
+/** The exclusions of the first attempt: this attempt requests the same pools. */
 async function exclusionsOf(clients: AwsClients, name: string): Promise<string> {
   const command = new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] });
   const { LaunchTemplates = [] } = await clients.limiter.run('read', () => clients.ec2.send(command));

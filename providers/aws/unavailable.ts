@@ -1,4 +1,4 @@
-// Offerings without capacity, cached for all clusters of this process, so that a hundred clusters do not each retry them. It is
+// Offerings without capacity, cached for all clusters of this process: a hundred clusters should not each retry them. It is
 // only a hint. A launch records the pools that it excluded in its template, and every retry, in any process, excludes the same
 // pools: otherwise one client token would stand for two requests.
 import { unavailableOfferMs } from '../../domain/cluster/limits.ts';

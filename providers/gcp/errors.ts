@@ -6,7 +6,7 @@ import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;
-  /** What happened and what to do. */
+  /** The error and its remedy. */
   text: string;
 }
 

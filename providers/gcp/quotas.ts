@@ -1,16 +1,19 @@
-// How much of Compute Engine a project may use at the same time, and whether the smallest cluster fits: a new project meets its quotas for
-// external addresses and for disks before the one for vCPUs.
+// The quotas of a Compute Engine project, and whether the smallest cluster fits: a new project reaches its quotas for external
+// addresses and for disks before the one for vCPUs.
 import type { CheckWarning } from '../manifest.ts';
 import type { Calls } from './setup/calls.ts';
 
 export interface Quota {
-  /** As Google names it, e.g. `N2_CPUS`. */
+  /** Google's name, e.g. `N2_CPUS`. */
   metric: string;
   limit: number;
   usage: number;
 }
 
-/** What launches of Ropewalk count against. pd-balanced counts as SSD, as Hyperdisk does not (Google's documentation of quotas, 2026-08). */
+/**
+ * The quotas that limit Ropewalk's launches. pd-balanced counts as SSD, Hyperdisk does not (Google's documentation of quotas,
+ * 2026-08).
+ */
 const relevant =
   /^(CPUS_ALL_REGIONS|GPUS_ALL_REGIONS|(PREEMPTIBLE_)?CPUS|[A-Z]\d\w*_CPUS|IN_USE_ADDRESSES|SSD_TOTAL_GB|(PREEMPTIBLE_)?NVIDIA_\w+_GPUS)$/;
 
@@ -40,12 +43,12 @@ export const quotaUnit = (metric: string): 'vCPU' | 'GPU' | 'address' | 'GB' => 
   return /GPUS(_ALL_REGIONS)?$/.test(metric) ? 'GPU' : 'vCPU';
 };
 
-/** A head instance and one worker of the default size. */
+/** Usage of a head instance and one worker of the default size. */
 const smallestCluster = { vcpus: 8, addresses: 2, diskGb: 60 };
-/** Of the families that are considered when a request names no type; the others have quotas that this API does not show. */
+/** Quotas of the families that are considered when a request names no type; this API does not report those of other families. */
 const familyQuotas = ['N2_CPUS', 'N2D_CPUS'];
 
-/** In words: what is used, and the limit. GPUs that are not permitted are the usual case of a project, and are left out. */
+/** Describes usage and limits. Omits GPUs without a quota, which is the usual state of a project. */
 export function describeQuotas(quotas: readonly Quota[], assignPublicIps: boolean): string | CheckWarning {
   const shown = quotas.filter(
     ({ metric, limit }) =>

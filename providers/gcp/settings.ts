@@ -24,7 +24,7 @@ export interface GcpSettings {
   images: Record<'x86_64' | 'arm64', string>;
   /** An image with an NVIDIA driver; null: GPU instances cannot be launched. */
   gpuImage: string | null;
-  /** After so many days Google deletes an instance, even when its control plane no longer exists. */
+  /** Google deletes an instance after this many days, even when its control plane no longer exists. */
   maxRunDays: number;
   agent: AgentDownload;
 }

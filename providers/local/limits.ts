@@ -7,6 +7,6 @@
  */
 export const endedInstanceKeptMs = 86_400_000;
 export const endedMarkKeptMs = 400 * 86_400_000;
-/** After a launch, ended instances are removed at most this often, and at most so many at a time. */
+/** After a launch, ended instances are removed at most this often, and at most this many at a time. */
 export const removeEndedEveryMs = 60_000;
 export const maxEndedPerRound = 500;

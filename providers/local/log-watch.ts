@@ -1,6 +1,6 @@
-// Notifies log followers of changed files, so that they need not read thousands of files several times a second. File system
-// notifications only save work: all files are also checked from time to time, and often where there are no notifications (a
-// directory that does not exist yet, a system without free watches).
+// Notifies log followers of changed files, because polling thousands of files several times a second is too expensive. File
+// system notifications only save work: all files are also checked from time to time, and often where notifications are
+// unavailable (a directory that does not exist yet, a system without free watches).
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -55,7 +55,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     round.after = await removeEnded(options.home, round.after, Date.now()).catch(() => '');
   };
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
-    // Counted from the request, so that a launch in a long line is answered in time.
+    // Counted from the request: a launch in a long line must be answered in time.
     const giveUpAtMs = performance.now() + (options.waitForRoomMs ?? 0);
     const admission = lastAdmission.then(() => admitLaunch(context, request, giveUpAtMs));
     lastAdmission = admission.then(removeOld, removeOld);

@@ -88,7 +88,7 @@ function planOwn(found: FoundNetwork, { name }: Wanted, add: Add, keep: Keep): v
     const subnet = found.subnets.find((each) => each.zone === zone);
     if (subnet === undefined) {
       const range = free.shift();
-      // A /16 VPC has room for sixteen; no region has so many zones.
+      // A /16 VPC has room for sixteen; no region has more zones.
       if (range === undefined) continue;
       create('subnet', `${name}-${zone}`, range, { do: 'createSubnet', zone, cidr: range });
     } else keep('subnet', `${name}-${zone}`, subnet.id, subnet.cidr);
