@@ -10,7 +10,7 @@ import { ownError } from './own-error.ts';
 export interface ApiRequest<T> {
   method: 'GET' | 'POST';
   path: string;
-  /** Called for each attempt, so that a late attempt sends the current state. */
+  /** Called for each attempt, because a late attempt must send the current state. */
   body?: () => unknown;
   token: () => string;
   /** Abandons the request when it aborts. */

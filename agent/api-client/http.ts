@@ -1,5 +1,5 @@
 // One HTTP request over kept-alive connections. `fetch` would need less code, but its memory is copied for every started
-// command: a quarter of the system's work for a short task.
+// command, which costs a quarter of the system's work for a short task.
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';

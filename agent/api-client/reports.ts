@@ -133,8 +133,8 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
 const refusalsBeforeDrop = 6;
 
 /**
- * The parts of a refused report are sent one by one, so that one part does not block the others, and a scheduler report lists
- * fewer workers.
+ * The parts of a refused report are sent one by one, so one part does not block the others, and a scheduler report lists fewer
+ * workers.
  */
 function afterRefusals(pending: Pending, refusals: number): Pending {
   if (refusals === 0) return pending;

@@ -13,7 +13,7 @@ export interface Credentials {
 export interface RoleCredentials {
   /** Valid for some minutes at least; null when the instance has no role. */
   get(): Promise<Credentials | null>;
-  /** Discards refused credentials, so that the next `get` reads new ones. */
+  /** Discards refused credentials; the next `get` reads new ones. */
   forget(): void;
 }
 

@@ -100,7 +100,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
     port: input.port,
     protocol: 'tls',
     dashboard_address: `${loopback}:${input.httpPort}`,
-    // User preloads run last, so that their failure does not leave a scheduler without our reports.
+    // User preloads run last: their failure must not leave a scheduler without our reports.
     preload: [input.preloadPath, ...asList(schedulerOptions?.['preload'])],
   };
   const spec = { cls: schedulerClass ?? 'distributed.Scheduler', opts };

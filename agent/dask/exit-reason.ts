@@ -1,5 +1,5 @@
-// Why a Dask process ended. The exit code is not enough: Dask exits with 0 when it was idle, when it was asked to end, and when
-// its worker was killed. The reason comes from its log.
+// Why a Dask process ended. The exit code is not enough: Dask exits with 0 after an idle timeout, after a stop request, and
+// after its worker was killed. The reason comes from its log.
 
 export interface ExitReason {
   /** `ENDED`: the agent ended it. `CLOSED`: Dask closed itself and logged why. `EXITED`, `SIGNAL`, `PRELOAD`: it failed. */

@@ -1,4 +1,4 @@
-// The files that a task left in its working directory: regular files that are new or changed. Links are not followed, so that
+// The files that a task left in its working directory: regular files that are new or changed. Links are not followed, so
 // nothing outside the directory is collected.
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, readdir } from 'node:fs/promises';

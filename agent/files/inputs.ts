@@ -1,5 +1,5 @@
-// A job's input files on this instance: each content is downloaded once, and copied into the directory of each attempt, so that
-// no task can change another's input.
+// A job's input files on this instance: each content is downloaded once, and copied into the directory of each attempt, so no
+// task can change another's input.
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

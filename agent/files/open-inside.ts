@@ -30,7 +30,7 @@ export async function openInside(path: string, within: string | null): Promise<F
       directory = next;
       place = join(place, each);
     }
-    // O_NONBLOCK, so that a substituted named pipe does not block the agent.
+    // O_NONBLOCK: a substituted named pipe must not block the agent.
     const file = await open(pathIn(directory, place, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       if (!(await file.stat()).isFile()) throw new Error('it is no regular file any more');

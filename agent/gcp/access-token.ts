@@ -6,7 +6,7 @@ import type { Metadata } from './metadata.ts';
 export interface AccessToken {
   /** Valid for some minutes at least; null when the instance has no service account. */
   get(): Promise<string | null>;
-  /** Discards a refused token, so that the next `get` reads a new one. */
+  /** Discards a refused token; the next `get` reads a new one. */
   forget(): void;
 }
 

@@ -1,5 +1,5 @@
-// How an interrupted instance leaves a job: it takes no more tasks, the running task may continue until shortly before the end,
-// and an unfinished task is then ended and returned, so that it runs again elsewhere at once.
+// The departure of an interrupted instance from a job: it takes no more tasks, the running task may continue until shortly
+// before the end, and an unfinished task is then ended and returned to run again elsewhere at once.
 import type { Notice } from '../lifecycle/input.ts';
 
 export interface Leave {

@@ -1,5 +1,5 @@
-// How many tasks an agent holds beside the running one: as many as cover the time of an exchange, and none when tasks are long.
-// A pure rule from measurements; the control plane bounds it.
+// The number of tasks that an agent holds beside the running one: as many as cover the time of an exchange, and none when tasks
+// are long. A pure rule from measurements; the control plane bounds it.
 
 export interface Pace {
   /** Recent time from one task's start to the next one's; null before the first has ended. */

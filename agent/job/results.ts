@@ -1,5 +1,5 @@
 // Results on disk until the control plane has acknowledged them: complete and synced before they are first sent. Results that
-// arrive together share a file, so that short tasks do not each wait for the disk.
+// arrive together share a file: short tasks should not each wait for the disk.
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 

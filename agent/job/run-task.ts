@@ -69,7 +69,7 @@ export function startTask(input: TaskInput): TaskRun {
     await input.cleanUp().catch(() => undefined);
     if (outcome.kind === 'unprepared') return outcome;
     const { exitedAtMs, ...end } = outcome;
-    // Uses the monotonic clock for the duration, so that a step of the wall clock does not change it.
+    // The duration comes from the monotonic clock, which steps of the wall clock do not affect.
     return { ...end, startedAtMs, endedAtMs: startedAtMs + Math.round(exitedAtMs - startMs) };
   };
   const end = (): void => {

@@ -1,5 +1,5 @@
 // Prepares one granted task: its environment variables, command line, fresh directory and log. The directory is removed after
-// the attempt, so that thousands of tasks do not fill the disk with copies of the job's files.
+// the attempt: thousands of tasks must not fill the disk with copies of the job's files.
 import { join } from 'node:path';
 
 import type { Bundle } from '../../schema/agent.ts';
@@ -67,7 +67,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       prepare: async (signal) => {
         await prepareDirectory(cwd, files, user);
         await ofTask.placeInputs(signal);
-        // The owner changes first, because a later change would make the files look changed.
+        // The owner changes first, because a later change would count as a change of the files.
         await giveContents(user, cwd);
         await ofTask.begin();
         await giveDirectory(user, cwd);

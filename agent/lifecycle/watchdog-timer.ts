@@ -32,7 +32,7 @@ export function runWatchdog(stopping: AbortController, log: Pick<Log, 'write'>):
     heard: () => (state = heard(state, readClocks())),
     limit: (limitMs) => {
       if (limitMs === state.limitMs || signal.aborted) return;
-      // A new interval, so that the last tick does not look late.
+      // A new interval: otherwise the last tick would look late.
       clearInterval(timer);
       state = startWatchdog(limitMs, readClocks());
       timer = arm();

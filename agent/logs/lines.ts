@@ -1,5 +1,5 @@
-// Splits a stream into lines for a log. A last line without a newline counts too, and an endless line is cut, so that it never
-// costs the agent its memory.
+// Splits a stream into lines for a log. A last line without a newline counts too, and an endless line is cut to bound the
+// agent's memory.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 

@@ -2,7 +2,7 @@
 // are dropped and counted, and a line in their place states the number: no task ever waits here.
 //
 // Each event is a JSON line: {"n": number, "s": stream, "x": text, "k": task, "a": attempt}. Numbers count up from 1 over the
-// instance's lifetime, so that a reader recognizes a line that was resent after a lost answer.
+// instance's lifetime, by which a reader recognizes a line that was resent after a lost answer.
 
 export interface LogEvent {
   timestamp: number;

@@ -12,7 +12,7 @@ export type Stream = 'stdout' | 'stderr' | 'agent';
 export interface Log {
   /** Writes one line of the agent itself. */
   write: (text: string) => void;
-  /** Lines of a stream; false asks the caller to wait for `drained` before it sends more. */
+  /** Lines of a stream; false means that the caller must wait for `drained` before it sends more. */
   append: (stream: Stream, lines: string[]) => boolean;
   drained: () => Promise<void>;
   close: () => Promise<void>;
@@ -41,7 +41,7 @@ export const processLogLimits: LogLimits = { partBytes: 32 * mebibyte, parts: 8 
 /** Agents print little; an outage or a failing scheduler repeated for weeks must not add up. */
 export const agentLogLimits: LogLimits = { partBytes: 4 * mebibyte, parts: 4 };
 
-/** Unwritten bytes before callers are asked to wait. */
+/** Unwritten bytes before callers must wait. */
 const maxPendingBytes = 256 * 1024;
 
 interface Line {

@@ -1,5 +1,5 @@
 // The agent's side of the scheduler's preload: listens on a unix socket, keeps the scheduler's latest state, sends orders. The
-// scheduler connects, so that it reconnects after either side restarted. Orders are never logged.
+// scheduler connects, and reconnects after either side restarted. Orders are never logged.
 import { lchown, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';

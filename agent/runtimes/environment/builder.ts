@@ -1,4 +1,4 @@
-// The builder of a directory, named by pid, start time and host, so that others can check whether it is dead.
+// The builder of a directory, named by pid, start time and host, by which others detect a dead builder.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,4 +1,4 @@
-// The default Python environment of a cluster. Pinned, so that every instance of a cluster runs the same versions: Dask's
+// The default Python environment of a cluster. Pinned, because every instance of a cluster must run the same versions: Dask's
 // processes exchange pickles. Each version installs on Python 3.10 and later.
 
 export const defaultRequirements: readonly string[] = [

@@ -1,6 +1,5 @@
 // Modules beside a user's script, sent as zip files: unpacked and compiled once per content, in a directory beside the
-// environments. A variable names it for the command, so that a changed module does not change an environment of hundreds of
-// packages.
+// environments. A variable names it for the command: a changed module does not change an environment of hundreds of packages.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -36,7 +35,7 @@ export async function ensureModules(
   const hash = modulesHash(archives, python);
   const target = join(cacheDir, 'environments', hash);
   const clock = stageClock(onStage);
-  // Before the lookup, so that a found directory stays.
+  // Before the lookup, because a found directory must stay.
   await use(cacheDir, hash, signal);
   const outcome = await buildOnce({
     ...{ cacheDir, target, user, signal },

@@ -36,7 +36,7 @@ export async function ensurePackages(request: EnvironmentRequest, tools: Tools):
   const hash = environmentHash(content, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
-  // Before the lookup, so that a found directory stays.
+  // Before the lookup, because a found directory must stay.
   await use(cacheDir, hash, request.signal);
   const uploads: Upload[] = [];
   let downloaded: Environment['downloaded'] = null;

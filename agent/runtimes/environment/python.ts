@@ -28,7 +28,7 @@ export async function inspectPython(tools: Tools, pythonPath: string): Promise<P
   return { executable, version, platform, libc };
 }
 
-/** Runs on every Python version, so that an old one can report its version. */
+/** Runs on every Python version: an old one must be able to report its version. */
 const question = [
   'import sys, sysconfig',
   'print(".".join(str(part) for part in sys.version_info[:3]))',

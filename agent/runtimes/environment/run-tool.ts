@@ -11,7 +11,7 @@ export interface Tools {
   /** The programs' user; null for the agent's own. A build runs code of packages. */
   user: TaskUser | null;
   environment: Record<string, string>;
-  /** Also the working directory, so that no configuration file of a project is found. */
+  /** Also the working directory, which contains no configuration file of a project. */
   cacheDir: string;
   signal: AbortSignal | undefined;
 }
@@ -65,7 +65,7 @@ export function toolEnvironment(base: Record<string, string | undefined>, cacheD
     UV_NO_WRAP: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PIP_NO_INPUT: '1',
-    // On the same file system as the environments, so that files are linked, not copied.
+    // On the same file system as the environments: files are linked, not copied.
     UV_CACHE_DIR: join(cacheDir, 'uv'),
     // The interpreter is given explicitly; another one must never be downloaded instead.
     UV_PYTHON_DOWNLOADS: 'never',

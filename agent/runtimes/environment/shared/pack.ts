@@ -63,7 +63,7 @@ export async function packForOthers(input: PackInput): Promise<Upload | null> {
 const attempts = 4;
 const firstPauseMs = 500;
 
-/** Announced before and after, so that the record is complete. */
+/** Announced before and after: the record must be complete. */
 async function send(
   shared: SharedBuilds,
   {
