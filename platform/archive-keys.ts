@@ -1,4 +1,4 @@
-// The names of objects. Job numbers are inverted, so that an ascending listing shows the newest first.
+// The names of objects. Job numbers are inverted: an ascending listing shows the newest first.
 const top = 1_000_000_000_000;
 
 const inverted = (number: number): string => String(top - number).padStart(12, '0');

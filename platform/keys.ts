@@ -1,5 +1,5 @@
 // The deployment's key file: one random master key per key id, shared by all processes of the deployment. Only derived keys are
-// used, one per purpose, so that a leak of one never discloses another. The file is never overwritten.
+// used, one per purpose: a leak of one never discloses another. The file is never overwritten.
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

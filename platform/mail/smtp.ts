@@ -9,7 +9,7 @@ export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
-  /** The same for each attempt, so that a receiver can recognize a duplicate. */
+  /** The same for each attempt, by which a receiver recognizes a duplicate. */
   messageId: string;
 }
 

@@ -35,7 +35,7 @@ export interface GcsClientOptions {
 const scope = 'https://www.googleapis.com/auth/devstorage.read_write';
 const maxAttempts = 5;
 const attemptTimeoutMs = 30_000;
-/** A hanging server is an error after so many attempts, because people and workflows wait for it. */
+/** A hanging server is an error after this many attempts, because people and workflows wait for it. */
 const maxSilentAttempts = 3;
 /** Additional time for an upload before its answer begins: a second for each MB. */
 const uploadBytesPerMs = 1_000;
@@ -123,7 +123,7 @@ const isSilence = (error: unknown): boolean => error instanceof Error && error.n
 const isBroken = (error: unknown): boolean => isSilence(error) || (error instanceof TypeError && 'cause' in error);
 
 function defaultAccessToken(): () => Promise<string> {
-  // Without a project, which a bucket does not need, the library would run gcloud to ask for one.
+  // Without a project, which a bucket does not need, the library would run gcloud to find one.
   const auth = new GoogleAuth({ scopes: [scope], projectId: 'none' });
   return async () => (await auth.getAccessToken()) ?? '';
 }

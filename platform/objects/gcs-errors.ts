@@ -1,5 +1,5 @@
-// What Google Cloud Storage refuses, each as a sentence with what to do. The only file that knows its reasons. Reasons: Google's list
-// of status and error codes of the JSON API; connection errors are Node's.
+// Errors of Google Cloud Storage, each as a sentence with a remedy. The only file with these reasons. Reasons: Google's list of
+// status and error codes of the JSON API; connection errors are Node's.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { GcsLocation } from './location.ts';
 
@@ -7,7 +7,7 @@ export interface GcsAnswer {
   status: number;
   headers: Headers;
   body: Uint8Array;
-  /** An attempt before this one may have been carried out: its answer did not arrive. */
+  /** An earlier attempt, whose answer did not arrive, may have succeeded. */
   isRepeat: boolean;
 }
 
@@ -18,13 +18,13 @@ interface Sentence {
 
 const hostOf = ({ endpoint }: GcsLocation): string => endpoint ?? 'storage.googleapis.com';
 
-/** For an answer that is no success: never a credential. */
+/** The error of an unsuccessful answer; never contains a credential. */
 export function gcsRefusal({ status, body }: Pick<GcsAnswer, 'status' | 'body'>, location: GcsLocation): RopewalkError {
   const { reason, message } = refusalIn(body);
   return unavailable(sentenceOf(status, reason, message, location));
 }
 
-/** For a request that got no answer; an error of another kind stays as it is. */
+/** The error of a request without an answer; other errors are unchanged. */
 export function gcsFailure(error: unknown, location: GcsLocation): unknown {
   if (error instanceof RopewalkError || !(error instanceof Error)) return error;
   const why = lookUp(error);
@@ -109,7 +109,7 @@ const broken: Record<string, string> = {
   TimeoutError: 'did not answer in time',
 };
 
-/** fetch has the reason as the cause of its TypeError; several failed addresses are one AggregateError. */
+/** fetch puts the reason into the cause of its TypeError; several failed addresses are one AggregateError. */
 function lookUp(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error ? String(error.code) : '';
@@ -117,7 +117,7 @@ function lookUp(error: unknown): string | null {
   return broken[code] ?? broken[error.name] ?? lookUp(first) ?? lookUp(error.cause);
 }
 
-/** Google's token endpoint answered with an error: revoked, expired, or of a deleted account. */
+/** Google's token endpoint answered with an error: the credentials are revoked, expired, or of a deleted account. */
 const isTokenError = (error: Error): boolean =>
   'status' in error && typeof error.status === 'number' && error.status >= 400 && error.status < 500;
 

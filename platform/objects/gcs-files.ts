@@ -56,7 +56,7 @@ const answerOf = async (response: Response): Promise<Pick<GcsAnswer, 'status' | 
   body: new Uint8Array(await response.arrayBuffer()),
 });
 
-/** Delays each chunk by one, so that the last one is sent only after the hash and size of all of them were verified. */
+/** Delays each chunk by one: the last one is sent only after the hash and size of all of them were verified. */
 function checking(
   source: AsyncIterable<Uint8Array>,
   announced: { sha256: string; maxBytes: number },

@@ -1,7 +1,7 @@
 // The private certificate authority of one cluster: only a client with one of its leaf certificates can connect. The
 // authority's key stays in this deployment, sealed in the vault; it must never reach an instance, a log or a history.
 //
-// Extended key usage separates the roles as far as TLS can: a server role rejects a client's leaf, so that it can never
+// Extended key usage separates the roles as far as TLS can: a server role rejects a client's leaf, which therefore can never
 // impersonate a scheduler or a worker. Those two connect to each other and need both usages.
 import 'reflect-metadata';
 import {

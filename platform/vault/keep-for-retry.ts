@@ -1,4 +1,4 @@
-// Keeps an ended job's bundle for some days so that it can be run again; its lifetime is shorter than an open job's.
+// Keeps an ended job's bundle for some days, for a retry; its lifetime is shorter than an open job's.
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
 import { DamagedEnvelope, type Vault } from './vault.ts';
 

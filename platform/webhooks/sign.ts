@@ -5,7 +5,7 @@ const prefix = 'whsec_';
 
 export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`;
 
-/** `id` stays the same in retries, so that receivers recognize them. */
+/** `id` stays the same in retries, by which receivers recognize them. */
 export function signedHeaders(
   secret: string,
   { id, atMs, body }: { id: string; atMs: number; body: string },
