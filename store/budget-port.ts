@@ -16,7 +16,7 @@ export interface BudgetStore {
   list(workspace: string): Promise<CountedBudget[]>;
   /** Workspaces that have a budget, or clusters whose launches are held. */
   workspaces(): Promise<string[]>;
-  /** Creates or changes a budget; admin. Discards its count, so that it is counted again at once. */
+  /** Creates or changes a budget; admin. Discards its count, which is then counted again at once. */
   put(workspace: string, item: { budget: Budget; by: By }, nowMs: number): Promise<Answer<Budget>>;
   /** Admin. */
   remove(workspace: string, item: { name: string; by: By }, nowMs: number): Promise<Answer<Budget>>;

@@ -10,7 +10,7 @@ export interface CostQuery {
 }
 
 export interface CostStore {
-  /** Calls `take` for each page, so that a long ledger is never completely in memory. */
+  /** Calls `take` for each page: a long ledger is never completely in memory. */
   read(query: CostQuery, take: (entries: CostEntry[]) => void): Promise<void>;
   /** All entries of these clusters (a job has the number of its cluster), by number. */
   ofClusters(numbers: readonly number[]): Promise<Map<number, CostInterval[]>>;

@@ -17,7 +17,7 @@ export function createLivenessStore(database: Database): LivenessStore {
   return {
     note: (items) =>
       database.write(async (db) => {
-        // Sorted, so that replicas' locks rarely deadlock, which costs a repetition.
+        // Sorted, because replicas' locks then rarely deadlock, which costs a repetition.
         const sorted = items.toSorted((a, b) => a.cluster - b.cluster || (a.instance < b.instance ? -1 : 1));
         for (let from = 0; from < sorted.length; from += rowsAtOnce)
           await upsert(db, sorted.slice(from, from + rowsAtOnce));
@@ -105,7 +105,7 @@ export function createLivenessStore(database: Database): LivenessStore {
     replicas: () =>
       database.read(async (db) => {
         const rows = await db.selectFrom('replica').selectAll().execute();
-        // Read after the rows, so that a row written meanwhile does not look newer than now.
+        // Read after the rows: a row written meanwhile must not look newer than now.
         const nowMs = await database.nowMs(db);
         return rows.map((row) => ({
           ...{ replica: row.replica, wroteAgoMs: nowMs - row.wrote_at_ms, sinceAgoMs: nowMs - row.since_ms },

@@ -49,7 +49,7 @@ async function applyMissing(db: Db, engine: Engine): Promise<void> {
 async function schemaVersion(db: Db, engine: Engine): Promise<number> {
   const exists =
     engine === 'postgres'
-      ? // Not to_regclass(): it answers from a cache that may be older than the lock.
+      ? // Not to_regclass(): it reads a cache that may be older than the lock.
         sql<{ found: unknown }>`
           select max(tablename) as found from pg_tables
           where schemaname = current_schema() and tablename = 'schema_version'`

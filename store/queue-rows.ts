@@ -16,7 +16,7 @@ export const waitingRecord = (reason: QueueEntry['reason']): Pick<RecordTable, '
   refusal: JSON.stringify(reason),
 });
 
-/** Locks the awaited jobs, so that they cannot end before this transaction: their ends then find its rows. */
+/** Locks the awaited jobs, which cannot end before this transaction: their ends then find its rows. */
 export async function readQueue(
   db: Db,
   { slug, engine }: { slug: string; engine: Engine },
@@ -76,7 +76,7 @@ export async function endWaits(
 ): Promise<void> {
   const waits = await db.selectFrom('job_waits').selectAll().where('awaited', '=', awaited).orderBy('number').execute();
   for (const { number, needs_success: needsSuccess } of waits) {
-    // Locks the entry, so that the second of two jobs that end together sees the end of the first.
+    // Locks the entry: of two jobs that end together, the second sees the end of the first.
     const entry = await db
       .selectFrom('queue_entries')
       .select('awaits_approval')

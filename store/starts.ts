@@ -43,7 +43,7 @@ export async function claim(database: Database, query: ClaimQuery): Promise<Star
   });
 }
 
-/** How many more rows each host with claimed or open ones may have. */
+/** The number of additional rows for each host with claimed or open ones. */
 async function roomOfHosts(db: Db, { nowMs, maxOpenOnHost = Infinity }: ClaimQuery): Promise<Map<string, number>> {
   if (maxOpenOnHost === Infinity) return new Map();
   const rows = await db

@@ -190,7 +190,7 @@ async function admissions(db: Db): Promise<void> {
     .addPrimaryKeyConstraint('job_waits_key', ['number', 'awaited'])
     .execute();
   await index(db, 'job_waits_awaited', 'job_waits', ['awaited']);
-  // All columns that the sums need, so that they are computed from the index alone.
+  // All columns of the sums, which are computed from the index alone.
   await index(db, 'reservations_use', 'reservations', ['workspace', 'user_name', 'instances', 'vcpus']);
   await db.schema
     .createTable('idempotency_keys')

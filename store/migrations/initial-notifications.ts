@@ -3,7 +3,7 @@ import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
-/** Events, their subscriptions, and the deliveries. Ids ascend, so that deliveries of one object are sent in order. */
+/** Events, their subscriptions, and the deliveries. Ids ascend in the order in which an object's deliveries are sent. */
 export async function notifications(db: Db, engine: Engine): Promise<void> {
   const id = engine === 'postgres' ? 'bigserial' : 'integer';
   await db.schema

@@ -25,7 +25,7 @@ export function createTurns({ turns, maxWaitMs }: { turns: number; maxWaitMs: nu
       waiting.add(go);
     });
   };
-  /** Passes the turn directly to the next caller, so that no other can take it in between. */
+  /** Passes the turn directly to the next caller: no other can take it in between. */
   const pass = (): void => {
     const [next] = waiting;
     if (next === undefined) {
