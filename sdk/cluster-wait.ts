@@ -5,7 +5,7 @@ import type { PollOptions } from './poll.ts';
 import { poll } from './poll.ts';
 
 /**
- * How many workers to wait for, as in Dask and Coiled: `true` is all, `false` is none, a whole number is a count, and a
+ * The number of workers to wait for, as in Dask and Coiled: `true` is all, `false` is none, a whole number is a count, and a
  * fraction between 0 and 1 is that share of all workers, rounded up.
  */
 export type WorkerAmount = boolean | number;
@@ -13,7 +13,7 @@ export type WorkerAmount = boolean | number;
 export interface ClusterWaitOptions extends PollOptions<Cluster> {
   /**
    * Throws ClusterTimeoutError after this many milliseconds. By default after ten minutes, not counting the time in which the
-   * cluster waits for an approval or for capacity, which have limits of their own.
+   * cluster waits for an approval or for capacity, which have separate limits.
    */
   timeoutMs?: number;
 }

@@ -9,7 +9,7 @@ export interface ApiErrorDetails {
   status: number | null;
   /** Dotted path of the invalid input field. */
   field?: string | undefined;
-  /** How to fix it. */
+  /** The remedy. */
   hint?: string | undefined;
   docs?: string | undefined;
   /** Identifies the request in the server's log. */

@@ -30,7 +30,7 @@ export async function buildSdk(outDir: string): Promise<void> {
 async function compile(compiled: string, made: string): Promise<void> {
   const tsc = join(repository, 'node_modules', '.bin', 'tsc');
   execFileSync(tsc, ['-p', project, '--outDir', compiled], { stdio: ['ignore', 'inherit', 'inherit'] });
-  // schema/ and what it imports are compiled too, because the SDK names their types; only the SDK's own files are shipped.
+  // Also compiles schema/ and its imports, because the SDK names their types; only the SDK's own files are shipped.
   await rename(join(compiled, 'sdk'), made);
   const used = new Map<string, Set<string>>();
   for (const name of (await readdir(made)).filter((each) => each.endsWith('.d.ts'))) {
