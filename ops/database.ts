@@ -1,5 +1,5 @@
-// The database of records of an installation: its location and its deployment. Opened before Temporal is used, so that a
-// refused start changes nothing there.
+// The database of records of an installation: its location and its deployment. Opened before Temporal is used: a refused start
+// must change nothing there.
 import { join } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';

@@ -45,7 +45,7 @@ export async function processesLeft(home: string): Promise<{ name: string; pid: 
   ];
 }
 
-/** Children lead their own process group, so that a terminal's Ctrl-C reaches only the supervisor. */
+/** Children lead their own process groups: a terminal's Ctrl-C reaches only the supervisor. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

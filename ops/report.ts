@@ -1,5 +1,5 @@
-// Reports how an operator's command ends: what happened, why, and a remedy. These commands print errors themselves, because the
-// command line formats only the API's errors.
+// Reports the outcome of an operator's command: the event, its reason, and a remedy. These commands print errors themselves,
+// because the command line formats only the API's errors.
 import { RopewalkError } from '../domain/errors.ts';
 
 export interface Said {

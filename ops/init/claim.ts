@@ -25,8 +25,8 @@ export interface Claimant {
 }
 
 /**
- * Claims the namespace, or updates the schedule of an earlier claim. Runs before any Temporal worker, so that a foreign
- * deployment is never served. Returns its changes, as sentences.
+ * Claims the namespace, or updates the schedule of an earlier claim. Runs before any Temporal worker: a foreign deployment must
+ * never be served. Returns its changes, as sentences.
  *
  * @throws RopewalkError CONFLICT when the namespace belongs to another deployment; nothing was changed.
  */
