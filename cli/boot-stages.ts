@@ -44,7 +44,7 @@ export function formatStages(instances: readonly Instance[]): string[] {
   return [formatTable(columns, rows), ...more];
 }
 
-/** Since the previous known stage. */
+/** The duration since the previous known stage. */
 function spanOf(stages: Stages, name: Name): string {
   const at = stages.findIndex((stage) => stage.name === name);
   return at < 1 ? '' : formatSpan(stages[at - 1]?.at ?? null, stages[at]?.at ?? null);

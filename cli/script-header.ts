@@ -9,7 +9,7 @@ import type { CliContext } from './context.ts';
 /** The names of `known` in the header, with their values as written, in the order of the script. */
 export type ScriptHeader = ReadonlyMap<string, string[]>;
 
-/** From the first file in the command with a header. */
+/** Reads the first file in the command that has a header. */
 export async function readScriptHeader(
   words: readonly string[],
   known: ReadonlySet<string>,

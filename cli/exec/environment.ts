@@ -90,7 +90,7 @@ const versionOfDistributed =
 
 const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(program);
 
-/** In the home, where the agents of `ropewalk dev` build theirs, so that equal requirements are built once. */
+/** In the home, where the agents of `ropewalk dev` build theirs: equal requirements are built once. */
 async function build(
   { python, ...environment }: EnvironmentSpec & Pick<EnvironmentRequest, 'fetchPackageFile' | 'signal'>,
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,

@@ -8,7 +8,7 @@ import { downloadFiles, makeTarget } from './download.ts';
 import { placeFiles } from './places.ts';
 import { openStorage } from './storage.ts';
 
-/** Creates the directory of --download, so that its problems are reported before a job is submitted or awaited. */
+/** Creates the directory of --download early: its problems are reported before a job is submitted or awaited. */
 export async function prepareDownload({ cwd }: CliContext, into: string | undefined): Promise<void> {
   if (into !== undefined) await makeTarget(resolve(cwd, into));
 }
