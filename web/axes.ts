@@ -2,7 +2,7 @@
 
 const daySeconds = 86_400;
 
-/** From the first to the last day, with half a bar of room at both ends, so that a single day has a range. */
+/** From the first to the last day, with half a bar of room at both ends, which gives a single day a range. */
 export const dayRange = (days: readonly number[]): [number, number] => [
   (days[0] ?? 0) - daySeconds,
   (days.at(-1) ?? 0) + daySeconds,

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 export interface Visit {
   path: string;
-  /** Changes with each link and each step back, so that a page reads its URL again. */
+  /** Changes with each link and each step back: a page then reads its URL again. */
   count: number;
 }
 

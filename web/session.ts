@@ -1,4 +1,4 @@
-// The signed-in session. The API has no cookies: the token is sent as a header, so that no other site can act with it.
+// The signed-in session. The API has no cookies: the token is sent as a header, and no other site can act with it.
 import type { Whoami } from '../schema/people.ts';
 
 export interface Session {

@@ -30,7 +30,7 @@ export async function takeSignIn(): Promise<Session> {
   const kept = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   const begun: Begun | null = kept === null ? null : JSON.parse(kept);
-  // Also after a failure, so that the next attempt leads there too.
+  // Also after a failure: the next attempt leads there too.
   history.replaceState(null, '', begun?.back ?? '/');
   if (begun === null) throw new Error('This sign-in was begun in another tab. Sign in again.');
   const { verifier, isRemembered } = begun;

@@ -9,7 +9,7 @@ export function DashboardPage({ session, number }: { session: Session; number: n
   const [problem, setProblem] = useState('');
   useEffect(() => {
     call<DashboardLink>(session, 'POST', `/v1/clusters/${number}/dashboard-link`)
-      // `replace`, so that the back button does not return here.
+      // `replace`: the back button must not return here.
       .then(({ url }) => location.replace(url))
       .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   }, [number]);
