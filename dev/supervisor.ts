@@ -16,7 +16,7 @@ export interface ChildSpec {
   /** Called until it returns true; a child without one is healthy when it runs. */
   isHealthy?: () => Promise<boolean>;
   healthyWithinMs: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   stopWithinMs: number;
 }
 
