@@ -45,7 +45,7 @@ export async function environmentBench(report: Report, { small, rounds = small ?
     };
     for (let round = 0; round < rounds; round += 1) {
       times.hand.push(await byHand(uv, await mkdtemp(join(scratch, 'hand-')), requirements));
-      // Each round has other software from the control plane's view, so that nothing is stored for it yet.
+      // Each round has other software from the control plane's view, for which nothing is stored yet.
       const indexes = [{ url: `https://unused.example/${round}`, username: '', password: '', default: false }];
       const software = { requirements, pinned: true, indexes };
       const instance = async () => {

@@ -1,5 +1,5 @@
-// How long a restart of the Temporal worker stops the jobs that were open before it: the worker is killed, the stack starts
-// another, and each job gets a message of its agent at once. Each history must be replayed before its job answers.
+// The interruption of open jobs by a restart of the Temporal worker: the worker is killed, the stack starts another, and each
+// job gets a message of its agent at once. Each history must be replayed before its job answers.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Client, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';

@@ -31,7 +31,7 @@ export async function runByHand({ python, directory, driver, workers, tls, atOnc
   const address = `tls://127.0.0.1:${port}`;
   const children: ChildProcess[] = [];
   const start = (words: string[]): ChildProcess => {
-    // A separate group, so that nannies' children end with them.
+    // A separate group: nannies' children end with them.
     const child = spawn(python, ['-m', 'dask', ...words], { env, cwd: directory, detached: true });
     children.push(child);
     return child;
