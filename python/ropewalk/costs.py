@@ -16,7 +16,7 @@ class Amounts(TypedDict):
     dollars: float
     instanceHours: float
     instances: int
-    #: Of the currently existing ones.
+    #: Of the instances that currently exist.
     dollarsPerHour: float
 
 

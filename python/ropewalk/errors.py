@@ -18,7 +18,7 @@ class RopewalkError(Exception):
         request_id: str | None = None,
         status: int | None = None,
     ) -> None:
-        # Texts of the API quote other users, and tracebacks go to a terminal.
+        # The API's texts quote other users, and tracebacks are printed on a terminal.
         self.message = clean_lines(message)
         super().__init__(self.message)
         #: A code of docs/errors.md, e.g. VALIDATION or NAME_TAKEN.

@@ -1,5 +1,5 @@
-"""The clusters of `@ropewalk.function` that this process uses, by name. The first call starts a cluster, and one that has ended is
-started anew."""
+"""The clusters of `@ropewalk.function` that this process uses, by name. The first call starts a cluster; one that
+has ended is started again."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ropewalk.durations import Duration
 from ropewalk.machines import CLUSTER_MACHINES
 from ropewalk.plans import plan_cluster
 
-#: As in Coiled: each machine has two vCPUs, and the number of machines follows the waiting calls.
+#: As in Coiled: each machine has two vCPUs, and the number of machines follows the number of waiting calls.
 _DEFAULT_CPU = 2
 _DEFAULT_RANGE = (0, 500)
 
 
 @dataclass(frozen=True)
 class FunctionSettings:
-    """What the arguments of the decorator come to. Frozen and picklable: tasks may call functions."""
+    """The settings from the decorator's arguments. Frozen and picklable, because tasks may call functions."""
 
     #: Arguments of `Cluster`, without None.
     cluster: Mapping[str, Any]
     n_workers: int | Sequence[int] | None
     keepalive: Duration
     shutdown_on_close: bool
-    #: The values are secrets: they are in no name, and in no request to the API.
+    #: The values are secrets: neither a name nor a request to the API contains them.
     environ: Mapping[str, str] = field(repr=False)
     local: bool
 
@@ -68,14 +68,14 @@ def _is_usable(found: Running) -> bool:
 def _remote(name: str, settings: FunctionSettings) -> Cluster:
     given = settings.cluster
     plan = plan_cluster(0, **{key: value for key, value in given.items() if key in {*CLUSTER_MACHINES, "api_url", "token"}})
-    # Without a choice of disks instances are processes of one machine, where cores and markets mean nothing.
+    # Without a choice of disks, instances are processes of one machine, where cores and markets have no meaning.
     shares_machine = plan["diskGib"] is None
     defaults = {} if shares_machine else _machine_defaults(given)
     n_workers = settings.n_workers
     if n_workers is None:
         first, last = _DEFAULT_RANGE
         n_workers = [first, max(1, plan["head"]["types"][0]["vcpus"]) if shares_machine else last]
-    # The server counts the keepalive from the last client: the next run of the program finds the cluster.
+    # The server counts the keepalive from the last client, so the next run of the program finds the cluster.
     keepalive = settings.keepalive if settings.shutdown_on_close else None
     cluster = Cluster(name, n_workers=n_workers, shutdown_on_close=False, keepalive=keepalive, **{**defaults, **given})
     if settings.environ:

@@ -54,8 +54,9 @@ class Function(Generic[P, R]):
         return self.client.submit(self._function, *args, **{"pure": False, **kwargs})
 
     def map(self, *iterables: Any, errors: Literal["raise", "skip"] = "raise", **kwargs: Any) -> Iterator[R]:
-        """Starts a call for each element at once, and returns an iterator of the results in order. The cluster grows with the calls
-        that wait. `errors="skip"` leaves out the results of calls that failed. Keyword arguments as for `submit`.
+        """Starts a call for each element at once, and returns an iterator of the results in order. The cluster
+        grows with the calls that wait. `errors="skip"` omits the results of failed calls. Keyword arguments as
+        for `submit`.
 
         Examples
         --------
@@ -68,12 +69,12 @@ class Function(Generic[P, R]):
 
     @property
     def local(self) -> Function[P, R]:
-        """The same function in threads of this process, without a cluster: to try or debug it."""
+        """The same function in threads of this process, without a cluster, for testing and debugging."""
         return Function(self._function, replace(self._settings, local=True), self.name)
 
     @property
     def cluster(self) -> Cluster | LocalCluster:
-        """The cluster; it is started unless it is open. `f.cluster.shutdown()` ends it at once."""
+        """The cluster; started unless it is open. `f.cluster.shutdown()` ends it at once."""
         return running(self.name, self._settings).cluster
 
     @property
@@ -176,7 +177,7 @@ def function(
 
 
 def _name_of(settings: FunctionSettings) -> str:
-    """Colleagues with the same arguments have clusters of their own."""
+    """Separates the clusters of colleagues who use the same arguments."""
     owner = [getpass.getuser(), platform.node(), sys.executable]
     lifetime = [str(settings.keepalive), settings.shutdown_on_close]
     text = json.dumps([owner, dict(settings.cluster), settings.n_workers, lifetime, sorted(settings.environ)], sort_keys=True, default=str)

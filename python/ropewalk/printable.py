@@ -1,4 +1,5 @@
-"""Text from tasks, servers and other users without what a terminal would obey: programs print it, and tracebacks do."""
+"""Removes terminal control sequences from texts of tasks, servers and other users, which programs and tracebacks
+print."""
 
 from __future__ import annotations
 

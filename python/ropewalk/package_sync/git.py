@@ -9,6 +9,6 @@ TRUSTLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 
 
 def trustless_environment() -> dict[str, str]:
-    """The variables of this process, and those that forbid transports: git would fetch an object that is missing from where its
-    configuration says, which may be a program. A protocol that the configuration allows is forbidden too."""
+    """This process's variables, and those that forbid transports: git would fetch a missing object from its
+    configured source, which may be a program. Overrides protocols that the configuration allows."""
     return {**os.environ, "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
