@@ -74,7 +74,7 @@ try {
 } catch (error) {
   exitCode = 1;
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  // It has not registered yet, so the next agent that systemd starts may be this instance.
+  // This agent has not registered yet, so the next one that systemd starts may be this instance.
   if (isOnCloud && started === null) await rm(join(directory, 'claim.json'), { force: true });
 }
 await log.close();

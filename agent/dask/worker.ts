@@ -40,7 +40,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   try {
     const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
     if (schedulerAddress === null) {
-      // It has no scheduler and no data, so there is nothing to wait for.
+      // This worker has no scheduler and no data, so there is nothing to wait for.
       await running.end(0);
       return;
     }

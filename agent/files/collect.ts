@@ -92,7 +92,7 @@ async function walkIn(
   }
 }
 
-/** It was removed meanwhile, or is now a link or a file. */
+/** The directory was removed meanwhile, or is now a link or a file. */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(error.code));
 

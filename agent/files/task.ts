@@ -81,7 +81,7 @@ function printedFiles(base: string, taskId: number, say: (text: string) => void)
     files,
     open: async (): Promise<void> => {
       for (const [index, stream] of streams.entries()) {
-        // An earlier preparation attempt may have left one.
+        // An earlier preparation attempt may have left an open file.
         await handles.get(stream)?.file.close();
         handles.set(stream, { file: await open(files[index]?.source ?? '', 'w', 0o600), bytes: 0 });
       }

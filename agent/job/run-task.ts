@@ -104,7 +104,7 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
       const { log: output, pipeDirectory, started } = input;
       const running = await input.runtime.start(input.command, { output, pipeDirectory, started });
       task.running = running;
-      // The order to end it may have arrived during its start.
+      // The order to end the task may have arrived during its start.
       if (signal.aborted) running.end(killAfterMs);
       return { kind: 'ended', ...(await endWithin(input.timeoutMs, running)) };
     } catch (error) {

@@ -30,7 +30,7 @@ function killIfOurs(pid: number, instance: string, members: ReadonlySet<number>)
     if (isOurs) process.kill(pid, 'SIGKILL');
     return isOurs;
   } catch {
-    // It has ended meanwhile, or belongs to another user.
+    // The process has ended meanwhile, or belongs to another user.
     return false;
   }
 }
