@@ -50,7 +50,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }
 
