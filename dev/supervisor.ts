@@ -138,7 +138,7 @@ async function isHealthy(child: Child): Promise<boolean> {
   return child.spec.isHealthy === undefined || child.spec.isHealthy();
 }
 
-/** It ended because a disk is full: a restart would fill the disk again. */
+/** The child ended because a disk is full: a restart would fill the disk again. */
 const hasNoRoom = ({ process: running, lastLines }: Child): boolean =>
   running === null && lastLines.some(saysDiskIsFull);
 
