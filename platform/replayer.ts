@@ -71,14 +71,14 @@ function start(heapMb: number): ChildProcess {
   const workflowVm = new URL('workflow-vm.ts', import.meta.url);
   const child = fork(script, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--import', workflowVm.href],
-    // It needs none of the worker's secrets.
+    // The replay needs none of the worker's secrets.
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // Transfers byte arrays unchanged.
     serialization: 'advanced',
   });
   if (child.pid !== undefined) setPriority(child.pid, priority);
-  // It ends with its parent, which does not wait for it.
+  // The process ends with its parent, which does not wait for it.
   child.unref();
   child.channel?.unref();
   return child;
