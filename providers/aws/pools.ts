@@ -15,7 +15,7 @@ export interface RoleLaunch {
   placement: Placement;
   /** In order of preference; never empty. */
   pools: Pool[];
-  /** All in the same zone. */
+  /** Whether all instances must be in the same zone. */
   oneZone: boolean;
   template: string;
   settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>;

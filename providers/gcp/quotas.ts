@@ -45,7 +45,7 @@ export const quotaUnit = (metric: string): 'vCPU' | 'GPU' | 'address' | 'GB' => 
 
 /** Usage of a head instance and one worker of the default size. */
 const smallestCluster = { vcpus: 8, addresses: 2, diskGb: 60 };
-/** Quotas of the families that are considered when a request names no type; this API does not report those of other families. */
+/** Quotas of the families that are considered when a request names no type; this API does not report other families' quotas. */
 const familyQuotas = ['N2_CPUS', 'N2D_CPUS'];
 
 /** Describes usage and limits. Omits GPUs without a quota, which is the usual state of a project. */

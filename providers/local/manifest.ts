@@ -55,7 +55,7 @@ export const localManifest: ProviderManifest = {
         return [{ place, provider }];
       },
       terminators: async () => {
-        // It launches nothing, so it needs neither agent nor Node.js.
+        // This provider launches nothing, so it needs neither agent nor Node.js.
         const provider = createLocalProvider({ home, agentBundle: '', nodePath: '', maxInstances: 0, cores });
         return [{ place, provider }];
       },
