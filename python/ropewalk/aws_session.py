@@ -56,7 +56,7 @@ class AwsSessions:
             frozen = found.get_frozen_credentials()
             secrets = [text for text in (frozen.secret_key, frozen.token, frozen.access_key) if text]
             if hasattr(found, "refresh_needed"):
-                # It refreshes itself; a new one might ask for a second factor again.
+                # Kept, because it refreshes itself; a new session might ask for a second factor again.
                 self._session = session
             if frozen.token:
                 # STS creates no session from a session.

@@ -123,6 +123,6 @@ def stop(api: ClientApi, number: int) -> None:
     try:
         api.request("POST", f"/v1/clusters/{number}/stop")
     except RopewalkError as error:
-        # It has ended meanwhile.
+        # The notebook has ended meanwhile.
         if error.code not in ("CONFLICT", "NOT_FOUND"):
             raise

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-#: Its configuration could name a program to run, and any directory could look like a repository with such a configuration.
+#: The directory's configuration could name a program to run, and any directory could look like a repository with
+#: such a configuration.
 TRUSTLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 
 

@@ -57,7 +57,7 @@ def _classify(name: str, distribution: Distribution) -> Installed:
     origin = _direct_url(distribution)
     url = str(origin.get("url", ""))
     if _is_of_conda(distribution, url):
-        # Its files need conda's libraries, which are beside Python's.
+        # The package's files need conda's libraries, which are beside Python's.
         return Installed(name, version, "index", distribution)
     if "dir_info" in origin:
         directory = _path_of(url)

@@ -51,7 +51,7 @@ def wheel_of_files(package: Installed) -> PackageFile:
         if inside.startswith(("..", "/")) or is_cache:
             continue
         with contextlib.suppress(OSError):
-            # Its installer names a file that was removed since; Python does not need it either.
+            # The package's installer lists a file that was removed since; Python does not need it either.
             files[inside] = Path(str(path.locate())).read_bytes()
     information = next((path for path in files if path.endswith(".dist-info/WHEEL")), None)
     if information is None:
