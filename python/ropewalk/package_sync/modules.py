@@ -170,7 +170,7 @@ def _importable(root: Path) -> Iterator[tuple[str, Path]]:
                 if name not in found or not _is_namespace(path):
                     found[name] = path
         except OSError:
-            # The directory is unreadable, so this process cannot import it either.
+            # The entry is unreadable, so this process cannot import it either.
             continue
     yield from sorted(found.items())
 
