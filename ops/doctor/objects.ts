@@ -1,11 +1,11 @@
 // Checks of the object store's bucket: one request of each kind that Ropewalk makes, with this process's credentials.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { bucketLocation, bucketLocationExample, locationName } from '../../platform/objects/location.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
-import { openObjects } from '../../platform/objects/open.ts';
+import { openFiles, openObjects } from '../../platform/objects/open.ts';
 import { otherObjectStore, readObjectStoreId } from '../../platform/object-store-id.ts';
 import { databasePlace, readDeployment } from '../database.ts';
 import { broken, ok, type Finding, type Patient } from './finding.ts';
@@ -19,9 +19,17 @@ export async function checkObjects({ env, home }: Pick<Patient, 'env' | 'home'>)
     return [broken('objects', `ROPEWALK_OBJECTS ${problem}`, `For example: ROPEWALK_OBJECTS=${bucketLocationExample}`)];
   }
   try {
-    await tryAll(await openObjects({ bucket: parsed.data, home }), `ready/doctor-${randomUUID()}`);
-    await requireKnown(await openObjects({ bucket: parsed.data, home }), locationName(parsed.data), { env, home });
-    return [ok('objects', `${locationName(parsed.data)}: writes, reads, lists, deletes and refuses to create twice`)];
+    const bucket = parsed.data;
+    await tryAll(await openObjects({ bucket, home }), `ready/doctor-${randomUUID()}`);
+    const areSigned = bucket.kind === 'gs' && bucket.signing !== null;
+    if (areSigned) await trySigned({ bucket, home }, `ready/doctor-${randomUUID()}`);
+    await requireKnown(await openObjects({ bucket, home }), locationName(bucket), { env, home });
+    return [
+      ok(
+        'objects',
+        `${locationName(bucket)}: writes, reads, lists, deletes and refuses to create twice${areSigned ? ', and signed URLs work' : ''}`,
+      ),
+    ];
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return [broken('objects', error.problem.message, error.problem.hint ?? '')];
@@ -62,6 +70,37 @@ async function tryAll(objects: Objects, key: string): Promise<void> {
     await objects.delete(key);
   }
 }
+
+/** As a user and an instance send and fetch a file. */
+async function trySigned(place: Parameters<typeof openFiles>[0], key: string): Promise<void> {
+  const files = await openFiles(place);
+  if (files.kind !== 'signed') return;
+  const probe = Buffer.from('ready?');
+  const sha256 = createHash('sha256').update(probe).digest('hex');
+  const { url, headers } = await files.uploadUrl(key, { bytes: probe.byteLength, sha256 });
+  const { 'content-length': _length, ...sent } = headers;
+  const attempt = async (what: string, of: string, init: RequestInit): Promise<void> => {
+    const response = await fetch(of, { ...init, signal: AbortSignal.timeout(10_000) }).catch((cause: unknown) => {
+      throw refusedUrl(what, cause instanceof Error ? cause.name : 'no answer');
+    });
+    const [, code = `HTTP ${response.status}`] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
+    if (!response.ok) throw refusedUrl(what, code);
+  };
+  try {
+    await attempt('upload', url, { method: 'PUT', headers: sent, body: probe });
+    await attempt('download', await files.downloadUrl(key), {});
+  } finally {
+    await (await openObjects(place)).delete(key);
+  }
+}
+
+/** Names no URL: it is a secret. */
+const refusedUrl = (what: string, code: string) =>
+  new RopewalkError({
+    code: 'UNAVAILABLE',
+    message: `The bucket refused the ${what} of a file by a signed URL: ${code}.`,
+    hint: 'The account that signs needs the permissions of ops/gcp/object-store.json on the bucket; its clock must be right.',
+  });
 
 const unusable = (why: string) =>
   new RopewalkError({

@@ -13,13 +13,7 @@ import type { GcsLocation } from './location.ts';
 /** Makes no request. */
 export function createGcsFiles(location: GcsLocation, client: GcsClient = createGcsClient(location)): StreamedFiles {
   const at = (key: string): string => gcsObjectPath(location, key);
-  const size = async (key: string): Promise<number | null> => {
-    const answer = await client.send({ method: 'GET', path: at(key), query: { fields: 'size' } });
-    if (isMissingObject(answer)) return null;
-    if (answer.status !== 200) throw gcsRefusal(answer, location);
-    const { size: bytes }: { size?: string } = JSON.parse(Buffer.from(answer.body).toString());
-    return bytes === undefined ? null : Number(bytes);
-  };
+  const size = (key: string): Promise<number | null> => gcsSize(client, location, key);
   return {
     kind: 'streamed',
     size,
@@ -49,6 +43,15 @@ export function createGcsFiles(location: GcsLocation, client: GcsClient = create
       throw gcsRefusal(answer, location);
     },
   };
+}
+
+/** Bytes of the object; null when there is none. */
+export async function gcsSize(client: GcsClient, location: GcsLocation, key: string): Promise<number | null> {
+  const answer = await client.send({ method: 'GET', path: gcsObjectPath(location, key), query: { fields: 'size' } });
+  if (isMissingObject(answer)) return null;
+  if (answer.status !== 200) throw gcsRefusal(answer, location);
+  const { size: bytes }: { size?: string } = JSON.parse(Buffer.from(answer.body).toString());
+  return bytes === undefined ? null : Number(bytes);
 }
 
 const answerOf = async (response: Response): Promise<Pick<GcsAnswer, 'status' | 'body'>> => ({

@@ -1,6 +1,6 @@
 // The location of the object store: a bucket with its settings in one URL, shared by the API, Temporal workers and commands.
 //   s3://BUCKET/PREFIX?region=eu-central-1&endpoint=https://minio.example.com&pathStyle=true
-//   gs://BUCKET/PREFIX
+//   gs://BUCKET/PREFIX?signedUrls=true
 import { z } from 'zod';
 
 export type BucketLocation = S3Location | GcsLocation;
@@ -26,6 +26,8 @@ export interface GcsLocation extends Common {
   kind: 'gs';
   /** A private endpoint or an emulator; null: storage.googleapis.com. */
   endpoint: string | null;
+  /** Content of files goes to and from the bucket by signed URLs; null: through the API. `endpoint` of IAM, which signs; null: Google's. */
+  signing: { endpoint: string | null } | null;
 }
 
 /** As in ROPEWALK_OBJECTS, without settings. */
@@ -78,10 +80,14 @@ function s3SettingsOf({ searchParams }: URL): Omit<S3Location, 'bucket' | 'prefi
 }
 
 function gcsSettingsOf({ searchParams }: URL): Omit<GcsLocation, 'bucket' | 'prefix'> | string {
-  const unknown = unknownIn(searchParams, ['endpoint']);
-  if (unknown !== null) return `has an unknown setting ${unknown}: with gs:// only endpoint exists`;
+  const unknown = unknownIn(searchParams, ['endpoint', 'signedUrls', 'signingEndpoint']);
+  if (unknown !== null) return `has an unknown setting ${unknown}: endpoint, signedUrls and signingEndpoint exist`;
   const endpoint = searchParams.get('endpoint');
-  return isEndpoint(endpoint) ? { kind: 'gs', endpoint } : wrongEndpoint;
+  const signingEndpoint = searchParams.get('signingEndpoint')?.replace(/\/+$/, '') ?? null;
+  const signedUrls = searchParams.get('signedUrls') ?? 'false';
+  if (!/^(true|false)$/.test(signedUrls)) return 'must have signedUrls=true or signedUrls=false';
+  if (!isEndpoint(endpoint) || !isEndpoint(signingEndpoint)) return wrongEndpoint;
+  return { kind: 'gs', endpoint, signing: signedUrls === 'true' ? { endpoint: signingEndpoint } : null };
 }
 
 const unknownIn = (settings: URLSearchParams, known: readonly string[]): string | null =>

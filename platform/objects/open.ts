@@ -21,6 +21,10 @@ export async function openObjects({ bucket, home }: { bucket: BucketLocation | n
 /** The content of files, in the same place. Makes no request. */
 export async function openFiles({ bucket, home }: { bucket: BucketLocation | null; home: string }): Promise<FileStore> {
   if (bucket === null) return createDirectoryFiles(join(home, 'objects'));
+  if (bucket.kind === 'gs' && bucket.signing !== null) {
+    const { createGcsSignedFiles } = await import('./gcs-signed-files.ts');
+    return createGcsSignedFiles(bucket);
+  }
   if (bucket.kind === 'gs') {
     const { createGcsFiles } = await import('./gcs-files.ts');
     return createGcsFiles(bucket);

@@ -1,5 +1,6 @@
 // A sample of the kill matrix on each emulated cloud: the Temporal worker killed before or after the effect of every activity that
-// calls the cloud, while the cloud loses answers, throttles and shows new instances late. Judged by the cloud's own ledger.
+// calls the cloud, and the API and the Temporal server during a launch and a termination, while the cloud loses answers, throttles and
+// shows new instances late. Judged by the cloud's own ledger.
 import { describe, expect, it } from 'vitest';
 
 import { clouds } from '../support/clouds.ts';
@@ -17,6 +18,9 @@ const only = [
   'grow cluster.terminateRemains#1 kill after',
   'sweep sweep.listInstances#1 kill before',
   'sweep sweep.terminateInstances#1 kill after',
+  'grow cluster.launchInstances#1 api',
+  'grow cluster.launchInstances#2 server',
+  'grow cluster.terminateInstances#1 api',
 ];
 const scenarios = ['grow', 'sweep'] as const;
 
@@ -31,7 +35,8 @@ describe.each(clouds)(`the kill matrix on $title, a sample (SEED=${seed})`, ({ n
     expect(report.violations).toEqual([]);
     expect(report.notInjected).toEqual([]);
     // A run whose faults did not happen proves nothing.
-    expect(report.injected).toEqual({ 'kill before': 3, 'kill after': 4 });
+    expect(report.injected).toEqual({ 'kill before': 3, 'kill after': 4, api: 2, server: 1 });
+    expect(report.kills).toMatchObject({ api: 2, server: 1 });
     expect(Object.values(report.cloud).reduce((all, count) => all + count, 0)).toBeGreaterThan(0);
     expect(report.launched).toBeGreaterThan(0);
   });

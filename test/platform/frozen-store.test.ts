@@ -37,7 +37,7 @@ afterEach(async () => {
 const silenceMs = 100;
 const gcs = () =>
   createGcsClient(
-    { kind: 'gs', bucket: 'b', prefix: '', endpoint },
+    { kind: 'gs', bucket: 'b', prefix: '', endpoint, signing: null },
     { accessToken: async () => 't', pauseMs: 1, answerWithinMs: silenceMs },
   );
 const stores: Record<string, () => Objects> = {
@@ -45,7 +45,7 @@ const stores: Record<string, () => Objects> = {
     const location = { kind: 's3' as const, bucket: 'b', prefix: '', region: null, endpoint, pathStyle: true };
     return createS3Objects(location, createS3Client(location, { accessKeyId: 'a', secretAccessKey: 's' }, silenceMs));
   },
-  'Cloud Storage': () => createGcsObjects({ kind: 'gs', bucket: 'b', prefix: '', endpoint }, gcs()),
+  'Cloud Storage': () => createGcsObjects({ kind: 'gs', bucket: 'b', prefix: '', endpoint, signing: null }, gcs()),
 };
 
 const requests: Record<string, (objects: Objects) => Promise<unknown>> = {
@@ -69,6 +69,6 @@ describe.each(Object.entries(stores))('a server of %s that hangs', (_, open) => 
 });
 
 it('a file is not fetched from Cloud Storage that hangs', async () => {
-  const files = createGcsFiles({ kind: 'gs', bucket: 'b', prefix: '', endpoint }, gcs());
+  const files = createGcsFiles({ kind: 'gs', bucket: 'b', prefix: '', endpoint, signing: null }, gcs());
   await expect(files.read('x')).rejects.toMatchObject({ problem: { code: 'UNAVAILABLE' } });
 });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 const at = (rest: Partial<GcsLocation> = {}): GcsLocation => ({
-  ...{ kind: 'gs', bucket, prefix: '', endpoint: emulator.url },
+  ...{ kind: 'gs', bucket, prefix: '', endpoint: emulator.url, signing: null },
   ...rest,
 });
 const clientOf = (location: GcsLocation) => createGcsClient(location, { accessToken: async () => token, pauseMs: 1 });

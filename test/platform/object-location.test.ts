@@ -14,8 +14,14 @@ describe('ROPEWALK_OBJECTS', () => {
       ...{ kind: 's3', bucket: 'b.c-1', prefix: 'x/y/', region: 'eu-west-1' },
       ...{ endpoint: 'http://127.0.0.1:9000', pathStyle: true },
     });
-    expect(read('gs://my_bucket/x').data).toEqual({ kind: 'gs', bucket: 'my_bucket', prefix: 'x/', endpoint: null });
-    const local = { kind: 'gs', bucket: 'b-1', prefix: '', endpoint: 'http://127.0.0.1:4443' };
+    const mine = { kind: 'gs', bucket: 'my_bucket', prefix: 'x/', endpoint: null };
+    expect(read('gs://my_bucket/x').data).toEqual({ ...mine, signing: null });
+    expect(read('gs://my_bucket/x?signedUrls=true').data).toEqual({ ...mine, signing: { endpoint: null } });
+    const signing = { endpoint: 'https://iam.example.com' };
+    expect(read('gs://my_bucket/x?signedUrls=true&signingEndpoint=https://iam.example.com/').data).toEqual({
+      ...{ ...mine, signing },
+    });
+    const local = { kind: 'gs', bucket: 'b-1', prefix: '', endpoint: 'http://127.0.0.1:4443', signing: null };
     expect(read('gs://b-1?endpoint=http://127.0.0.1:4443').data).toEqual(local);
   });
 
@@ -26,6 +32,8 @@ describe('ROPEWALK_OBJECTS', () => {
     ['gs://key:secret@bucket', 'must not contain credentials: they are Application Default Credentials'],
     ['gs://bucket?region=us', 'has an unknown setting region'],
     ['gs://bucket?endpoint=file:///x', 'must have an endpoint'],
+    ['gs://bucket?signedUrls=yes', 'must have signedUrls=true'],
+    ['gs://bucket?signedUrls=true&signingEndpoint=x', 'must have an endpoint'],
     ['s3://under_score', 'must name a bucket after s3://'],
     ['s3://', 'must name a bucket'],
     ['s3://key:secret@bucket', 'must not contain credentials'],

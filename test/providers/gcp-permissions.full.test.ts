@@ -1,9 +1,11 @@
 // The roles of ops/gcp at work: the emulated project checks each permission that Google's reference names. With them setup, the provider and
 // the object store can do all that they do, and they have no permission that nothing needs.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { createGcsSignedFiles } from '../../platform/objects/gcs-signed-files.ts';
 import { createGcsObjects } from '../../platform/objects/gcs.ts';
 import { createGcpProvider } from '../../providers/gcp/provider.ts';
 import { resourceChecks } from '../../providers/gcp/resource-checks.ts';
@@ -19,6 +21,7 @@ const permissionsOf = async (file: string): Promise<string[]> => {
 };
 const account = (name: string): string => `${name}@test-project.iam.gserviceaccount.com`;
 const never = new AbortController().signal;
+const emptySha256 = createHash('sha256').digest('hex');
 
 describe('the roles of a prepared project', () => {
   let cloud: GcpTestCloud;
@@ -121,15 +124,33 @@ describe('the roles of a prepared project', () => {
     expect(await usedBy(email)).toEqual([...control, 'iam.serviceAccounts.actAs'].toSorted());
 
     const endpoint = cloud.emulator.url;
-    const objects = createGcsObjects({ kind: 'gs', bucket: 'rope-objects', prefix: 'ropewalk/', endpoint });
+    const objects = createGcsObjects({
+      kind: 'gs',
+      bucket: 'rope-objects',
+      prefix: 'ropewalk/',
+      endpoint,
+      signing: null,
+    });
     await objects.put('x', Buffer.from('one'));
     await objects.put('x', Buffer.from('two'));
     expect(await objects.create('x', Buffer.from('three'))).toBe(false);
     expect(Buffer.from((await objects.get('x')) ?? []).toString()).toBe('two');
     expect([await objects.get('absent'), await objects.list('', { limit: 9 })]).toEqual([null, ['x']]);
     await objects.delete('x');
+    const signing = {
+      kind: 'gs' as const,
+      bucket: 'rope-objects',
+      prefix: 'ropewalk/',
+      endpoint,
+      signing: { endpoint },
+    };
+    const { url, headers } = await createGcsSignedFiles(signing).uploadUrl('y', { bytes: 0, sha256: emptySha256 });
+    const { 'content-length': _length, ...sent } = headers;
+    expect((await fetch(url, { method: 'PUT', headers: sent, body: '' })).status).toBe(200);
+    await objects.delete('y');
     const store = await permissionsOf('object-store');
-    expect(await usedBy(email)).toEqual([...control, ...store, 'iam.serviceAccounts.actAs'].toSorted());
+    const accounts = ['iam.serviceAccounts.actAs', 'iam.serviceAccounts.signBlob'];
+    expect(await usedBy(email)).toEqual([...control, ...store, ...accounts].toSorted());
     await cloud.emulator.send({ op: 'runAs', email: null });
   });
 

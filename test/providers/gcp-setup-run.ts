@@ -116,6 +116,7 @@ export const complete: Made = {
     'project rope_test_instance serviceAccount:rope-test',
     'account:rope-test iam.serviceAccountUser serviceAccount:rope-test-control-plane',
     'bucket:rope-objects rope_test_object_store serviceAccount:rope-test-control-plane',
+    'account:rope-test-control-plane iam.serviceAccountTokenCreator serviceAccount:rope-test-control-plane',
   ],
   buckets: ['rope-objects'],
 };

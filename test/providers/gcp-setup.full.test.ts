@@ -42,7 +42,7 @@ describe('the setup of a Google Cloud project', () => {
     const done = await setup();
     expect([done.code, await made()]).toEqual([0, complete]);
     expect(done.out).toContain(
-      `ROPEWALK_GCP_SETTINGS=${settings} and ROPEWALK_OBJECTS=gs://rope-objects/ropewalk for the API`,
+      `ROPEWALK_GCP_SETTINGS=${settings} and ROPEWALK_OBJECTS='gs://rope-objects/ropewalk?signedUrls=true' for the API`,
     );
     expect(done.out).toContain('rope-test-control-plane@test-project.iam.gserviceaccount.com');
     const [file] = readGcpRegions(settings);

@@ -9,7 +9,15 @@ import { servicesOf } from '../../providers/gcp/setup/find.ts';
 import { type Found, planProject } from '../../providers/gcp/setup/plan.ts';
 import { readRoles, roleBody } from '../../providers/gcp/setup/roles.ts';
 import { terraformModule } from '../../providers/gcp/setup/terraform.ts';
-import { accountIdOf, bindingsOf, customRoles, markOf, roleId, type Wanted } from '../../providers/gcp/setup/wanted.ts';
+import {
+  accountIdOf,
+  bindingsOf,
+  customRoles,
+  emailOf,
+  markOf,
+  roleId,
+  type Wanted,
+} from '../../providers/gcp/setup/wanted.ts';
 import { evaluated, type Made } from './terraform-values.ts';
 
 const roles = await readRoles();
@@ -44,7 +52,12 @@ function foundIn(made: Made, of: Wanted): Found {
   };
   const bindings = [
     ...made('google_project_iam_member').map((each) => ({ on: 'project' as const, each })),
-    ...made('google_service_account_iam_member').map((each) => ({ on: 'instance account' as const, each })),
+    ...made('google_service_account_iam_member').map((each) => ({
+      on: String(each['service_account_id']).endsWith(`/${emailOf(of, 'instance')}`)
+        ? ('instance account' as const)
+        : ('control-plane account' as const),
+      each,
+    })),
     ...made('google_storage_bucket_iam_member').map((each) => ({ on: 'bucket' as const, each })),
   ].map(({ on, each }) => ({ on, role: String(each['role']), member: String(each['member']) }));
   expect(bindings).toHaveLength(bindingsOf(of).length);

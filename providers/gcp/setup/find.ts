@@ -20,7 +20,7 @@ import {
 
 export const servicesOf = ({ bucket }: Pick<Wanted, 'bucket'>): string[] => [
   ...['cloudresourcemanager', 'iam', 'compute', 'logging'],
-  ...(bucket === null ? [] : ['storage']),
+  ...(bucket === null ? [] : ['storage', 'iamcredentials']),
 ];
 
 /** @throws RopewalkError CONFLICT when a name belongs to something else. */
@@ -31,10 +31,11 @@ export async function findProject(calls: Calls, wanted: Wanted): Promise<Found> 
   const iam = isOn('iam') ? await findIdentity(calls, wanted) : noIdentity;
   const hasBucket = wanted.bucket !== null && isOn('storage') && (await findBucket(calls, wanted, wanted.bucket));
   const bindings: Binding[] = [];
-  for (const on of ['project', 'instance account', 'bucket'] as const) {
+  for (const on of ['project', 'instance account', 'control-plane account', 'bucket'] as const) {
     const canRead =
       (on === 'project' && isOn('cloudresourcemanager')) ||
       (on === 'instance account' && iam.accounts.includes('instance')) ||
+      (on === 'control-plane account' && iam.accounts.includes('control-plane') && wanted.bucket !== null) ||
       (on === 'bucket' && hasBucket);
     const policy = canRead ? await readPolicy(calls, wanted, on) : null;
     bindings.push(...bindingsOf(wanted).filter((each) => each.on === on && hasBinding(policy ?? {}, each)));

@@ -3,7 +3,7 @@
 // to others.
 import { GoogleRefusal } from '../refusal.ts';
 import { orNull, type Calls } from './calls.ts';
-import { type Binding, emailOf, type Wanted } from './wanted.ts';
+import { accountOf, type Binding, emailOf, type Wanted } from './wanted.ts';
 
 interface Policy {
   version?: number;
@@ -43,8 +43,11 @@ export const readPolicy = (calls: Calls, wanted: Wanted, on: Binding['on']): Pro
         options: { requestedPolicyVersion: 3 },
       });
     case 'instance account':
+    case 'control-plane account': {
       // This method has no body; its options are in the URL.
-      return orNull(calls.send('iam', 'POST', `${accountPath(wanted)}:getIamPolicy?options.requestedPolicyVersion=3`));
+      const path = `${accountPath(wanted, on)}:getIamPolicy?options.requestedPolicyVersion=3`;
+      return orNull(calls.send('iam', 'POST', path));
+    }
     case 'bucket':
       return orNull(calls.send('storage', 'GET', `/storage/v1/b/${bucket}/iam?optionsRequestedPolicyVersion=3`));
   }
@@ -56,14 +59,15 @@ function writePolicy(calls: Calls, wanted: Wanted, on: Binding['on'], policy: Po
     case 'project':
       return calls.send('cloudresourcemanager', 'POST', `/v1/projects/${project}:setIamPolicy`, { policy });
     case 'instance account':
-      return calls.send('iam', 'POST', `${accountPath(wanted)}:setIamPolicy`, { policy });
+    case 'control-plane account':
+      return calls.send('iam', 'POST', `${accountPath(wanted, on)}:setIamPolicy`, { policy });
     case 'bucket':
       return calls.send('storage', 'PUT', `/storage/v1/b/${bucket}/iam`, policy);
   }
 }
 
-const accountPath = (wanted: Wanted): string =>
-  `/v1/projects/${wanted.project}/serviceAccounts/${emailOf(wanted, 'instance')}`;
+const accountPath = (wanted: Wanted, on: Parameters<typeof accountOf>[0]): string =>
+  `/v1/projects/${wanted.project}/serviceAccounts/${emailOf(wanted, accountOf(on))}`;
 
 export async function changeBinding(
   calls: Calls,

@@ -135,7 +135,8 @@ function regionsOf(named: readonly string[], settingsPath: string): string[] {
 }
 
 function nextSteps({ settingsPath }: SetupInput, wanted: Wanted): string[] {
-  const objects = wanted.bucket === null ? '' : ` and ROPEWALK_OBJECTS=gs://${wanted.bucket}/ropewalk`;
+  const objects =
+    wanted.bucket === null ? '' : ` and ROPEWALK_OBJECTS='gs://${wanted.bucket}/ropewalk?signedUrls=true'`;
   return [
     `Set ROPEWALK_GCP_SETTINGS=${settingsPath}${objects} for the API, every Temporal worker and ropewalk init.`,
     `Run them as ${emailOf(wanted, 'control-plane')}: the service account of their VM, or the account of GOOGLE_APPLICATION_CREDENTIALS.`,

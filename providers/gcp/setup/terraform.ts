@@ -158,6 +158,9 @@ function bucket(): Block {
   };
 }
 
+/** Two accounts have grants of the control plane. */
+const keyOn = (on: string, key: string): string => (on === 'control-plane account' ? 'signing' : key);
+
 /** References order a grant after the resources that it names. */
 function grants(): Block {
   const references = new Map([
@@ -176,12 +179,18 @@ function grants(): Block {
     return { on, key: name(key), grant };
   });
   const of = (on: string, place: Block): Block =>
-    Object.fromEntries(all.filter((each) => each.on === on).map(({ key, grant }) => [key, { ...place, ...grant }]));
+    Object.fromEntries(
+      all.filter((each) => each.on === on).map(({ key, grant }) => [keyOn(on, key), { ...place, ...grant }]),
+    );
   return {
     google_project_iam_member: of('project', { project }),
-    google_service_account_iam_member: of('instance account', {
-      service_account_id: '${google_service_account.instance.name}',
-    }),
+    google_service_account_iam_member: {
+      ...of('instance account', { service_account_id: '${google_service_account.instance.name}' }),
+      ...of('control-plane account', {
+        count: onlyWithBucket,
+        service_account_id: '${google_service_account.control_plane.name}',
+      }),
+    },
     google_storage_bucket_iam_member: of('bucket', {
       count: onlyWithBucket,
       bucket: '${google_storage_bucket.objects[0].name}',

@@ -40,7 +40,7 @@ export const roleName = (wanted: Pick<Wanted, 'name' | 'project'>, role: CustomR
 
 /** A grant of a role to a member. */
 export interface Binding {
-  on: 'project' | 'instance account' | 'bucket';
+  on: 'project' | 'instance account' | 'control-plane account' | 'bucket';
   role: string;
   member: string;
 }
@@ -55,9 +55,17 @@ export function bindingsOf(wanted: Wanted): Binding[] {
     { on: 'instance account', role: 'roles/iam.serviceAccountUser', member: control },
     ...(wanted.bucket === null
       ? []
-      : [{ on: 'bucket' as const, role: roleName(wanted, 'object-store'), member: control }]),
+      : [
+          { on: 'bucket' as const, role: roleName(wanted, 'object-store'), member: control },
+          // It signs the URLs by which files go to and from the bucket as itself: its VM has no key.
+          { on: 'control-plane account' as const, role: 'roles/iam.serviceAccountTokenCreator', member: control },
+        ]),
   ];
 }
+
+/** The account whose policy has the binding. */
+export const accountOf = (on: 'instance account' | 'control-plane account'): AccountRole =>
+  on === 'instance account' ? 'instance' : 'control-plane';
 
 export const rolesOf = ({ bucket }: Pick<Wanted, 'bucket'>): CustomRole[] =>
   customRoles.filter((role) => role !== 'object-store' || bucket !== null);

@@ -25,8 +25,12 @@ export async function boundariesOf(bed: Bed, lives: Life[]): Promise<Map<Scenari
   return found;
 }
 
-/** One pass over everything: all kills and failures at each boundary, and a few losses of API and Temporal server. */
-export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => number): Cell[] {
+/** One pass over everything that is wanted: all kills and failures at each boundary, and a few losses of API and Temporal server. */
+export function allCells(
+  boundaries: Map<Scenario, Boundary[]>,
+  random: () => number,
+  isWanted: (cell: Cell) => boolean,
+): Cell[] {
   const cells: Cell[] = [];
   const rare: Cell[] = [];
   for (const [scenario, own] of boundaries) {
@@ -37,7 +41,7 @@ export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => nu
     }
   }
   // Each of these stops all lives for seconds: in every pass some, in all passes together all.
-  return [...cells, ...shuffled(rare, random).slice(0, 6)];
+  return [...cells.filter(isWanted), ...shuffled(rare.filter(isWanted), random).slice(0, 6)];
 }
 
 /**

@@ -63,7 +63,7 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
     let pass = 0;
     for (; isTime() && (options.sample === undefined || pass === 0 || again.length > 0); pass += 1) {
       const isRepeat = again.length > 0;
-      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(isWanted), random, options.sample);
+      const all = isRepeat ? again : onlySample(allCells(boundaries, random, isWanted), random, options.sample);
       const lives = deal(all, random, faultsInALife, (index) => `p${pass}-${index}`);
       for (const life of lives) nemesis.watch(life);
       const done = await liveAll(bed, lives, options.atOnce, isTime, options.say);

@@ -20,6 +20,9 @@ export const googlePython = (): Promise<string> => pythonWith('google-python', [
 /** Google's client of Compute Engine. */
 export const computePython = (): Promise<string> => pythonWith('compute-python', ['google-cloud-compute==1.57.0']);
 
+/** Google's client of Cloud Storage. */
+export const storagePython = (): Promise<string> => pythonWith('storage-python', ['google-cloud-storage==3.17.1']);
+
 async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({
     cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk', name),

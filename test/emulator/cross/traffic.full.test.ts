@@ -85,7 +85,7 @@ async function launchAndRead(): Promise<void> {
 
 async function storeAndRead(): Promise<void> {
   await emulator.send({ op: 'bucket', name: 'ropewalk-test' });
-  const location = { kind: 'gs' as const, bucket: 'ropewalk-test', prefix: '', endpoint: emulator.url };
+  const location = { kind: 'gs' as const, bucket: 'ropewalk-test', prefix: '', endpoint: emulator.url, signing: null };
   const objects = createGcsObjects(location, createGcsClient(location, { accessToken: async () => 'emulated-store' }));
   const bytes = new TextEncoder().encode('hello');
   await objects.put('specs/a', bytes);

@@ -12,9 +12,13 @@ export interface Caller {
 export interface Access {
   /** @throws GcpError 401 without a valid token. */
   callerOf(authorization: string | undefined): Caller;
-  /** From now on this token has these permissions; null: all; `revoked`: Google knows it no more. */
+  /** Of what this service account has signed. */
+  callerNamed(email: string): Caller;
+  /** Of the machine of the control plane. */
+  machineEmail(): string;
   /** The machine of the control plane has this service account; null: that of an owner of the project. */
   runAs(email: string | null): void;
+  /** From now on this token has these permissions; null: all; `revoked`: Google knows it no more. */
   set(token: string, permissions: readonly string[] | null | 'revoked'): void;
   /** Every permission that was ever asked for, by token: the oracle of tests of roles. */
   used(): Record<string, string[]>;
@@ -34,7 +38,15 @@ export function createAccess(project: string, iam: Iam): Access {
     if (permissions === null) return true;
     return permissions === 'granted' ? iam.allows(email, permission, resource) : permissions.has(permission);
   };
+  const emailOf = (token: string): string => `${token.replace('emulated-', '')}@${project}.iam.gserviceaccount.com`;
+  const machineEmail = (): string => account ?? emailOf(controlPlaneToken);
   return {
+    machineEmail,
+    callerNamed(email) {
+      const permissions = known.get(controlPlaneToken) ?? null;
+      if (account !== null || email !== machineEmail()) return { email, permissions: 'granted' };
+      return { email, permissions: permissions === 'revoked' ? new Set() : permissions };
+    },
     callerOf(authorization) {
       const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
       if (token === undefined)
@@ -42,8 +54,7 @@ export function createAccess(project: string, iam: Iam): Access {
       if (token === controlPlaneToken && account !== null) return { email: account, permissions: 'granted' };
       const permissions = known.get(token) ?? null;
       if (permissions === 'revoked') throw new GcpError(401, 'authError', 'Invalid Credentials');
-      const email = `${token.replace('emulated-', '')}@${project}.iam.gserviceaccount.com`;
-      return { email, permissions };
+      return { email: emailOf(token), permissions };
     },
     runAs: (email) => {
       account = email;

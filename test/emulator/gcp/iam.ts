@@ -36,8 +36,11 @@ export interface Iam {
   createRole(role: Omit<Role, 'deleted'>): Role;
 }
 
-/** Of Google's own roles, the one that is granted here. */
-const predefined: Record<string, string[]> = { 'roles/iam.serviceAccountUser': ['iam.serviceAccounts.actAs'] };
+/** Of Google's own roles, those that are granted here. */
+const predefined: Record<string, string[]> = {
+  'roles/iam.serviceAccountUser': ['iam.serviceAccounts.actAs'],
+  'roles/iam.serviceAccountTokenCreator': ['iam.serviceAccounts.getAccessToken', 'iam.serviceAccounts.signBlob'],
+};
 
 export function createIam(project: string, existing: string): Iam {
   let changes = 0;

@@ -6,6 +6,7 @@ import { checkPermissions, invalidArgument } from './iam.ts';
 import type { Policy, Role } from './iam.ts';
 import { checkProjectBody, checkProjectQuery } from './project-bodies.ts';
 import type { EmulatedProject } from './project.ts';
+import { signBlob } from './signed.ts';
 
 export interface ProjectCall {
   method: string;
@@ -51,6 +52,18 @@ export function projectRoute(
     const on = `account:${decodeURIComponent(tested)}`;
     const run = () => permitted(project, caller, on, body);
     return { ...route('iam', 'serviceAccounts.testIamPermissions', '', run), needs: null };
+  }
+  const signer = decodeURIComponent(/^serviceAccounts\/([^:]+):signBlob$/.exec(path)?.[1] ?? '');
+  if (method === 'POST' && signer !== '') {
+    const sign = (): object => {
+      const { payload }: { payload?: string } = objectIn(body);
+      if (payload === undefined) throw invalidArgument('The payload is required.');
+      return signBlob(signer, payload);
+    };
+    return {
+      ...{ service: 'iamcredentials', name: 'serviceAccounts.signBlob', run: sign },
+      needs: { permission: 'iam.serviceAccounts.signBlob', resource: `account:${signer}` },
+    };
   }
   if (id !== project.id) throw new GcpError(403, 'PERMISSION_DENIED', `Permission denied on resource project ${id}.`);
   const { iam } = project;

@@ -18,6 +18,7 @@ import { createMachines } from './machines.ts';
 import { needsOf } from './needs.ts';
 import type { Need } from './needs.ts';
 import { projectRoute } from './project-api.ts';
+import { signedRoute } from './signed.ts';
 import { storageRoute } from './storage.ts';
 import type { StorageAnswer } from './storage.ts';
 import { createProject } from './project.ts';
@@ -66,8 +67,16 @@ export async function serveGcp(options: GcpEmulatorOptions): Promise<GcpEmulator
         );
       if (pathname === '/oauth2/v3/certs') return json(response, 200, signer.keys);
       if (pathname.startsWith('/computeMetadata/')) return controlPlaneMetadata(project, pathname, response);
-      const caller = project.access.callerOf(request.headers.authorization);
       const method = request.method ?? '';
+      const signed = signedRoute(project, { method, url: request.url ?? '', headers: request.headers, body: bytes });
+      if (signed !== null) {
+        const fate = project.faults.next(signed.name);
+        if (fate === 'cut') return void request.socket.destroy();
+        const answer = signed.run();
+        if (fate === 'lose') return void request.socket.destroy();
+        return send(response, answer);
+      }
+      const caller = project.access.callerOf(request.headers.authorization);
       const contentType = request.headers['content-type'] ?? '';
       const service = serviceOf(pathname);
       if (service !== null && project.disabled.has(service)) throw serviceDisabled(service, project.id);
@@ -145,16 +154,18 @@ function serviceOf(pathname: string): string | null {
   if (pathname.startsWith('/compute/')) return 'compute';
   if (pathname.startsWith('/v2/')) return 'logging';
   if (/^(\/upload)?\/storage\//.test(pathname)) return 'storage';
+  if (pathname.endsWith(':signBlob')) return 'iamcredentials';
   if (/^\/v1\/projects\/[^/]+:/.test(pathname)) return 'cloudresourcemanager';
   return /^\/v1\/projects\/[^/]+\/(roles|serviceAccounts)/.test(pathname) ? 'iam' : null;
 }
 
 /** The control plane gets its credentials as on a machine of Google Cloud. */
-function controlPlaneMetadata({ id }: EmulatedProject, pathname: string, response: ServerResponse): void {
+function controlPlaneMetadata({ id, access }: EmulatedProject, pathname: string, response: ServerResponse): void {
   const headers = { 'metadata-flavor': 'Google', 'content-type': 'application/json' };
   const token = { access_token: controlPlaneToken, expires_in: 3_599, token_type: 'Bearer' };
   const answers: Record<string, string> = {
     'instance/service-accounts/default/token': JSON.stringify(token),
+    'instance/service-accounts/default/email': access.machineEmail(),
     'project/project-id': id,
     instance: '{}',
     '': '{}',
