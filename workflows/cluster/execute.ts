@@ -221,7 +221,7 @@ function target(
 const isOutOfTime = (error: unknown): boolean =>
   error instanceof ActivityFailure && (error.retryState === 'TIMEOUT' || error.cause instanceof TimeoutFailure);
 
-/** Provider calls run on the task queue of the provider: for `local`, on the host of the processes. */
+/** Provider calls run on the task queue of the provider: that of a host, on the host of the processes. */
 const instances = (state: ClusterState) => proxyActivities<InstanceActivities>(optionsFor(state));
 
 /** A cloud may leave the outcome of a launch unknown for hours; without this timeout the run could not continue as new. */
