@@ -25,6 +25,10 @@ export interface ProviderManifest {
   refusal?: (asked: AskedOfCloud) => CloudRefusal | null;
   /** Whether an id has the form of its instances' ids; no two providers share one. */
   isInstanceId: (id: string) => boolean;
+  /** Instance types that the cloud does not list: of these names, those that exist in the region whose other offers are `listed`. */
+  offersByName?: (listed: readonly Offer[], region: string, names: readonly string[]) => Offer[];
+  /** What is wrong with the name of an instance type that is not on offer; null when there is nothing to say. */
+  nameHint?: (name: string) => string | null;
   /** Whether a failed request may succeed when repeated: no answer, a fault, or too many requests. */
   mayPass: (error: unknown) => boolean;
   /** Variables that name the provider for its agents. */

@@ -14,6 +14,7 @@ import type { PlaceReader } from '../providers/manifest.ts';
 import type { MachinesInput, RoleInput } from '../schema/machines-spec.ts';
 import { positiveMs } from './clusters/durations.ts';
 import { diskGibOf, readThroughput } from './disks.ts';
+import { offersFor } from './offers.ts';
 import { providerOf, type Providers } from './providers.ts';
 import { readTags } from './user-tags.ts';
 
@@ -54,7 +55,8 @@ export async function resolveMachines(
   // A host has no regions, so a given region has no effect, like a zone.
   const place = reader.placeOf(manifest.kind === 'host' ? undefined : input.region);
   const { region } = place;
-  const offers = await place.offers();
+  const named = [...(input.worker.types ?? []), ...(input.head.types ?? [])];
+  const offers = await offersFor(manifest, place, named);
   const { onDemandPrices, addressPrices } = place;
   const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices, addressPrices };
   requireAllowedIngress(ingressPolicy, ingress, input);
@@ -68,6 +70,7 @@ export async function resolveMachines(
   const choose = (requirements: RequirementsInput, prefix: string, market: Market): ChosenType[] =>
     chooseTypes(offers, parseRequirements({ ...requirements, arm: input.arm ?? requirements.arm }, prefix), {
       families: manifest.families,
+      ...(manifest.nameHint === undefined ? {} : { nameHint: manifest.nameHint }),
       market,
       zones,
       prefix,

@@ -11,7 +11,10 @@ import type {
 import type { LogLine, LogQuery } from '../providers/provider.ts';
 
 export interface ServedProvider {
-  manifest: Pick<ProviderManifest, 'name' | 'title' | 'kind' | 'families' | 'isInstanceId' | 'refusal'>;
+  manifest: Pick<
+    ProviderManifest,
+    'name' | 'title' | 'kind' | 'families' | 'isInstanceId' | 'refusal' | 'offersByName' | 'nameHint'
+  >;
   reader: ProviderReader;
   /** Null when its instances need no proof, because they are processes of this host. */
   identity: IdentityVerifier | null;

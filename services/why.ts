@@ -13,6 +13,7 @@ import { requireScope } from './auth/scopes.ts';
 import type { Context } from './context.ts';
 import { clusterOfJob } from './jobs/cluster-of-job.ts';
 import { readUsage } from './people/usage.ts';
+import { offersFor } from './offers.ts';
 import { providerOf } from './providers.ts';
 import { timeOrNull } from './to-wire.ts';
 import type { Viewed } from './views.ts';
@@ -88,7 +89,9 @@ async function offersOf({ deps }: Context, { provider, settings }: Subject): Pro
   const machines = settings?.machines;
   if (machines === undefined) return [];
   try {
-    return await providerOf(deps.providers, provider).reader.placeOf(machines.region).offers();
+    const { manifest, reader } = providerOf(deps.providers, provider);
+    const named = [...machines.workerTypes, ...machines.headTypes];
+    return await offersFor(manifest, reader.placeOf(machines.region), named);
   } catch (error) {
     deps.logger.warn({ err: error, provider }, 'offers could not be read for an explanation');
     return [];

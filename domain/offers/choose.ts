@@ -35,6 +35,8 @@ export interface Choosing extends Sought {
   families: InstanceFamilies;
   /** Prefix of field names in errors, as for `parseRequirements`. */
   prefix?: string;
+  /** What is wrong with the name of a type that is not on offer; null when there is nothing to say. */
+  nameHint?: (name: string) => string | null;
 }
 
 /**
@@ -48,7 +50,7 @@ export function chooseTypes(
   choosing: Choosing,
 ): ChosenType[] {
   const available = typesOf(offers, choosing);
-  if (requirements.types !== null) return named(available, requirements.types, choosing.prefix);
+  if (requirements.types !== null) return named(available, requirements.types, choosing);
   const fitting = considered(available, requirements, choosing.families).filter(
     (type) => within(type.vcpus, requirements.vcpus) && within(type.memoryBytes, requirements.memoryBytes),
   );
@@ -85,20 +87,25 @@ export const cheapestFirst = (a: ChosenType, b: ChosenType): number =>
 const comparePrices = (a: number | null, b: number | null): number =>
   a === null || b === null ? Number(a === null) - Number(b === null) : a - b;
 
-function named(available: readonly ChosenType[], names: readonly string[], prefix = ''): ChosenType[] {
+function named(
+  available: readonly ChosenType[],
+  names: readonly string[],
+  { prefix = '', nameHint }: Choosing,
+): ChosenType[] {
   const chosen = names.map((name) => {
     const found = available.find((each) => each.type === name);
     if (found !== undefined) return found;
-    const family = `${name.split('.')[0]}.`;
+    const family = name.slice(0, Math.max(name.lastIndexOf('.'), name.lastIndexOf('-')) + 1);
     const near = available.filter((each) => each.type.startsWith(family)).map((each) => each.type);
     throw new RopewalkError({
       code: 'VALIDATION',
       field: fieldName(prefix, 'vmTypes'),
       message: `There is no instance type ${JSON.stringify(name)} on offer here.`,
       hint:
-        near.length > 0
+        nameHint?.(name) ??
+        (family !== '' && near.length > 0
           ? `Of this family there are: ${near.slice(0, 10).join(', ')}.`
-          : 'See `ropewalk instance-types`.',
+          : 'See `ropewalk instance-types`.'),
     });
   });
   const [first, other] = [...new Set(chosen.map(({ architecture }) => architecture))];

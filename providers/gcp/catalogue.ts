@@ -48,6 +48,29 @@ export function priceOf(region: string, type: string, market: Market): number | 
   return at === undefined ? null : ((market === 'spot' ? spot : onDemand)[at] ?? null);
 }
 
+/**
+ * US dollars an hour of a vCPU and of a GiB of memory in predefined types of a family, which have two proportions of them: the largest types
+ * of both say it most exactly. Null where the table lacks one.
+ */
+export function unitPrices(region: string, family: string, market: Market): { vcpu: number; gib: number } | null {
+  const largest = (kind: string) =>
+    names
+      .filter((name) => name.startsWith(`${family}-${kind}-`))
+      .flatMap((name) => {
+        const [vcpus = 0, memoryMib = 0] = catalogue.types[name] ?? [];
+        const price = priceOf(region, name, market);
+        return price === null ? [] : [{ vcpus, gib: memoryMib / 1_024, price }];
+      })
+      .toSorted((a, b) => b.vcpus - a.vcpus)[0];
+  const [one, other] = [largest('standard'), largest('highmem')];
+  if (one === undefined || other === undefined) return null;
+  const determinant = one.vcpus * other.gib - other.vcpus * one.gib;
+  return {
+    vcpu: (one.price * other.gib - other.price * one.gib) / determinant,
+    gib: (one.vcpus * other.price - other.vcpus * one.price) / determinant,
+  };
+}
+
 export const catalogueTypes = (): TypeShape[] =>
   Object.entries(catalogue.types).map(([type, [vcpus, memoryMib, architecture, gpus, gpuName]]) => ({
     ...{ type, vcpus, memoryBytes: memoryMib * 1024 * 1024, architecture, gpus, gpuName },

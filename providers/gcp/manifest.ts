@@ -7,6 +7,7 @@ import { agentCheck } from '../agent-check.ts';
 import { nodeCheck } from '../node-check.ts';
 import { mayHaveLaunched } from './api-errors.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
+import { customOffers, customProblem } from './custom-types.ts';
 import { gcpFamilies } from './families.ts';
 import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
 import type { GcpAccess } from './settings.ts';
@@ -25,6 +26,8 @@ export const gcpManifest: ProviderManifest = {
   settingsVariable,
   families: gcpFamilies,
   refusal: gcpRefusal,
+  offersByName: customOffers,
+  nameHint: customProblem,
   isInstanceId: (id) => gceInstanceId.test(id),
   mayPass: mayHaveLaunched,
   agentEnvironment: { ROPEWALK_CLOUD: name },

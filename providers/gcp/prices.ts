@@ -2,7 +2,8 @@
 // none.
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
-import { attachedGpus, priceOf, pricesAsOf } from './catalogue.ts';
+import { attachedGpus, pricesAsOf } from './catalogue.ts';
+import { gcpPriceOf } from './custom-types.ts';
 import { bootDiskOf, defaultIops, defaultThroughput, iopsFor, parseType } from './machine-types.ts';
 import type { GcpSettings } from './settings.ts';
 
@@ -37,8 +38,8 @@ export function launchPrice(
     diskMicrosPerHour: microsOf(diskDollars(machineType, disk) / hoursPerMonth),
     addressMicrosPerHour: microsOf(addressPrices(settings)[market]),
   };
-  const spot = market === 'spot' ? priceOf(settings.region, machineType, 'spot') : null;
-  const machine = spot ?? priceOf(settings.region, machineType, 'on-demand');
+  const spot = market === 'spot' ? gcpPriceOf(settings.region, machineType, 'spot') : null;
+  const machine = spot ?? gcpPriceOf(settings.region, machineType, 'on-demand');
   const gpu = accelerator === null ? { onDemand: 0, spot: 0 } : attachedGpus[accelerator.type];
   if (machine === null || gpu === undefined) return { ...unknownPrice, ...beside };
   const dollars = machine + (accelerator?.count ?? 0) * (spot === null ? gpu.onDemand : gpu.spot);

@@ -14,6 +14,7 @@ import type { StoredRecord } from '../../store/store.ts';
 import { isAdmissionOf } from '../admission/admission-id.ts';
 import { dearestMicros } from '../budgets/forecast.ts';
 import type { Context } from '../context.ts';
+import { offersFor } from '../offers.ts';
 import { providerOf } from '../providers.ts';
 
 /** @throws RopewalkError APPROVAL_REQUIRED */
@@ -50,7 +51,8 @@ async function estimateAt(
   const { machines, provider, dask, maxCostMicros } = spec.settings;
   const { manifest, reader } = providerOf(deps.providers, provider);
   const place = reader.placeOf(manifest.kind === 'host' ? undefined : machines?.region);
-  const sold = { offers: await place.offers(), addressPrices: place.addressPrices };
+  const named = [...(machines?.workerTypes ?? []), ...(machines?.headTypes ?? [])];
+  const sold = { offers: await offersFor(manifest, place, named), addressPrices: place.addressPrices };
   return estimateOf({
     microsPerHour: dearestMicros({ ...(machines === undefined ? {} : { machines }), ...sold }, instances),
     maxMs: dask.maxLifetimeMs,

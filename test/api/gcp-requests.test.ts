@@ -59,3 +59,19 @@ it('a job has such instances too', async () => {
   expect((await api.call('POST', '/v1/jobs', { body })).status).toBe(201);
   expect(jobSpec.parse(await storedSpec(api)).settings.machines?.workerTypes).toEqual(body.vmTypes);
 });
+
+it('a request names a custom machine type, and is told what is wrong with one that does not exist', async () => {
+  const api = await gcpApi();
+  const body = { workers: 1, workerVmTypes: ['n2-custom-6-20480'], schedulerVmTypes: ['n2-standard-2'] };
+  expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
+  const { machines, instanceVcpus } = clusterSpec.parse(await storedSpec(api)).settings;
+  expect([machines?.workerTypes, instanceVcpus]).toEqual([body.workerVmTypes, 6]);
+  const problemOf = async (type: string): Promise<unknown> =>
+    (await api.call('POST', '/v1/clusters', { body: { ...body, workerVmTypes: [type] } })).json();
+  expect(await problemOf('n2-custom-5-20480')).toMatchObject({
+    error: { field: 'workerVmTypes', hint: expect.stringContaining('even, or 36 to 128 in steps of 4 vCPUs, not 5') },
+  });
+  expect(await problemOf('n2-standard-3')).toMatchObject({
+    error: { hint: expect.stringMatching(/^Of this family there are: .*n2-standard-4/) },
+  });
+});

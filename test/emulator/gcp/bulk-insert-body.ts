@@ -3,7 +3,7 @@
 import { z } from 'zod';
 
 import { GcpError, invalid } from './gcp-error.ts';
-import { machineTypes } from './types.ts';
+import { machineTypeNamed } from './types.ts';
 import type { MachineType } from './types.ts';
 import type { EmulatedProject } from './project.ts';
 import { imageNamed } from './images.ts';
@@ -156,7 +156,7 @@ export function checkRequest(project: EmulatedProject, { count, minCount = count
       throw invalid(`${acceleratorCount} of accelerator type '${acceleratorType}' cannot be attached.`);
   checkDisks(wanted);
   for (const { machineType, diskType, image } of shapesOf(wanted)) {
-    const type = machineTypes.get(machineType);
+    const type = machineTypeNamed(machineType);
     if (type === undefined)
       throw invalid(`Machine type with name '${machineType}' does not exist in region '${project.region}'.`);
     if ((type.disks === 'hyperdisk') !== diskType.startsWith('hyperdisk'))

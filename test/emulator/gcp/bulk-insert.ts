@@ -6,7 +6,7 @@ import type { Request, Shape } from './bulk-insert-body.ts';
 import { GcpError, invalid } from './gcp-error.ts';
 import { isLive } from './state.ts';
 import type { Market, Operation } from './state.ts';
-import { machineTypes } from './types.ts';
+import { machineTypeNamed } from './types.ts';
 import type { EmulatedProject } from './project.ts';
 
 export function bulkInsert(project: EmulatedProject, body: unknown, requestId: string | null): Operation {
@@ -118,7 +118,7 @@ function roomIn(
   let problem: Operation['error'] = null;
   const metric = market === 'spot' ? 'PREEMPTIBLE_CPUS' : 'CPUS';
   const quota = project.quotas.get(metric) ?? Number.POSITIVE_INFINITY;
-  const cpusOf = (type: string): number => machineTypes.get(type)?.vcpus ?? 0;
+  const cpusOf = (type: string): number => machineTypeNamed(type)?.vcpus ?? 0;
   let used = live.reduce((sum, each) => sum + (each.market === market ? cpusOf(each.machineType) : 0), 0);
   for (const shape of shapes) {
     const key = `${shape.machineType}/${zone}/${market}`;

@@ -2,7 +2,7 @@
 import { linkOf } from './shapes.ts';
 import { isLive } from './state.ts';
 import type { Instance } from './state.ts';
-import { machineTypes } from './types.ts';
+import { machineTypeNamed } from './types.ts';
 import type { EmulatedProject } from './project.ts';
 
 interface Metric {
@@ -35,7 +35,7 @@ function quotasOf(project: EmulatedProject, limits: Record<string, number>): Met
 }
 
 function usedBy({ machineType, market }: Instance, metric: string): number {
-  const vcpus = machineTypes.get(machineType)?.vcpus ?? 0;
+  const vcpus = machineTypeNamed(machineType)?.vcpus ?? 0;
   const family = `${machineType.split('-')[0]?.toUpperCase()}_CPUS`;
   if (metric === 'IN_USE_ADDRESSES') return 1;
   if (metric === 'CPUS_ALL_REGIONS') return vcpus;

@@ -54,3 +54,28 @@ export const machineTypes: ReadonlyMap<string, MachineType> = new Map(
     ];
   }),
 );
+
+const range = (from: number, to: number, step: number): number[] =>
+  Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+const customCpus: Readonly<Record<string, number[]>> = {
+  e2: range(2, 32, 2),
+  n1: [1, ...range(2, 96, 2)],
+  n2: [...range(2, 32, 2), ...range(36, 128, 4)],
+  n2d: [2, 4, 8, 16, 32, 48, 64, 80, 96],
+  n4: range(2, 80, 2),
+};
+/** MB for each vCPU. */
+const customMemory: Readonly<Record<string, [number, number]>> = {
+  ...{ e2: [512, 8_192], n1: [922, 6_656], n2: [512, 8_192], n2d: [512, 8_192], n4: [2_048, 8_192] },
+};
+
+/** Also a custom type, which no list has (Google's sample for custom machine types, 2026-08). */
+export function machineTypeNamed(name: string): MachineType | undefined {
+  const [, family = 'n1', cpus = '', memory = ''] = /^(?:(\w+)-)?custom-(\d+)-(\d+)$/.exec(name) ?? [];
+  const [vcpus, memoryMb] = [Number(cpus), Number(memory)];
+  const [min, max] = customMemory[family] ?? [0, 0];
+  if (customCpus[family]?.includes(vcpus) !== true) return machineTypes.get(name);
+  if (memoryMb % 256 !== 0 || memoryMb < min * vcpus || memoryMb > max * vcpus) return undefined;
+  const disks = family === 'n4' ? 'hyperdisk' : 'persistent';
+  return { vcpus, memoryMb, architecture: 'X86_64', accelerator: null, disks, migrates: true };
+}
