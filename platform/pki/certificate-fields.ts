@@ -7,7 +7,7 @@ import type { JsonGeneralName, JsonName } from '@peculiar/x509';
 
 import { RopewalkError } from '../../domain/errors.ts';
 
-/** Subject of a certificate: its role, and the name of its holder. */
+/** Subject of a certificate: its role, and the name of its owner. */
 export function commonName(role: string, name: string): JsonName {
   const text = name.trim();
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -68,7 +68,7 @@ export async function issueLeaf(request: LeafRequest & { csrPem: string }): Prom
   return { certificatePem: await sign(request, await publicKeyOfCsr(request.csrPem)) };
 }
 
-/** A certificate with a new key, for holders that cannot create a CSR: the user's client. */
+/** A certificate with a new key, for owners that cannot create a CSR: the user's client. */
 export async function issueLeafAndKey(request: LeafRequest): Promise<{ certificatePem: string; keyPem: Secret }> {
   const keys = await generateKeys();
   const certificatePem = await sign(request, keys.publicKey);

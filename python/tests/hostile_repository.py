@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 
-def lacking_repository(root: Path) -> Path:
+def incomplete_repository(root: Path) -> Path:
     """Its .gitignore is an object that is not there, and would be fetched by a program. Returns the file that this program makes."""
     ran = root.parent / f"{root.name}-ran"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_repository import lacking_repository
+from hostile_repository import incomplete_repository
 from jupyter_stand_in import Answer, Here, JupyterStandIn
 
 from ropewalk.errors import RopewalkError
@@ -181,7 +181,7 @@ def test_no_name_of_a_repository_is_synced(name: str) -> None:
 
 
 def test_a_repository_that_lies_in_the_directory_fetches_no_missing_object_for_the_sync(here: Here) -> None:
-    ran = lacking_repository(here.root)
+    ran = incomplete_repository(here.root)
     LocalFiles(here.root).ignored_by_git({"left-out", "kept"})
     assert not ran.exists()
     # The same question without the guard runs it.

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile_repository import lacking_repository
+from hostile_repository import incomplete_repository
 
 from ropewalk.package_sync.archives import zip_of
 from ropewalk.package_sync.modules import collect_modules, imported_names, module_roots
@@ -63,7 +63,7 @@ class TestModules:
 
     def test_a_repository_fetches_no_missing_object_by_a_program_that_it_names(self, tmp_path: Path) -> None:
         self.make(tmp_path)
-        ran = lacking_repository(tmp_path)
+        ran = incomplete_repository(tmp_path)
         assert "helpers" in collect_modules([tmp_path]).names
         assert not ran.exists()
         # The same listing without the guard runs it.
