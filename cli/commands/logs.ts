@@ -1,13 +1,15 @@
 // `ropewalk logs N`: prints the output of a cluster or of a job, as `coiled logs` does: of the scheduler, of workers, or of both.
 import { Command } from 'commander';
 
-import type { Client, Cluster } from '../../sdk/client.ts';
+import type { Client } from '../../sdk/client.ts';
 import { NotFoundError } from '../../sdk/client.ts';
 import type { Reference } from '../arguments.ts';
 import { parseReference } from '../arguments.ts';
+import type { KnownInstance } from '../cluster-instances.ts';
+import { instancesOf, workerName } from '../cluster-instances.ts';
 import type { CliContext, Finish } from '../context.ts';
 import { connect, withConnection } from '../context.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { withLogOptions, type LogFlags } from '../log-lines.ts';
 import { numberOfCluster, numberOfJob } from '../references.ts';
@@ -41,8 +43,11 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
   const client = await connect(context, flags);
   const number = await numberOf(client, reference, signal);
   const cluster = await client.clusters.get(number, { signal }).catch(orNull);
-  const isWanted = cluster === null ? () => true : selection(cluster.instances, scheduler === true, workers);
   const isJob = cluster === null || cluster.job !== null;
+  const isWanted =
+    cluster === null || (scheduler !== true && workers === undefined)
+      ? () => true
+      : selection(cluster.name, await instancesOf(client, cluster, signal), scheduler === true, workers);
   await (isJob ? printJobLogs : printClusterLogs)(context, client, number, { ...how, signal, isWanted });
 }
 
@@ -57,25 +62,41 @@ function orNull(error: unknown): null {
   throw error;
 }
 
-type Instance = Cluster['instances'][number];
-
-/** Selects everything when neither is requested. Instances that have ended are only covered by `all`, as workers. */
+/** Instances that left before the cluster ended are known by `all`, by their ids and by their workers' names. */
 export function selection(
-  instances: readonly Instance[],
+  cluster: string,
+  instances: readonly KnownInstance[],
   scheduler: boolean,
   workers: string | undefined,
 ): (instance: string) => boolean {
-  if (!scheduler && workers === undefined) return () => true;
-  const heads = new Set(instances.filter(({ role }) => role === 'head').map(({ id }) => id));
-  const others = instances.filter(({ role }) => role !== 'head');
-  const wanted = workers?.split(',').map((each) => each.trim()) ?? [];
-  const chosen = new Set(
-    workers === 'any'
-      ? others.slice(0, 1).map(({ id }) => id)
-      : others.filter((each) => isNamed(each, wanted)).map(({ id }) => id),
-  );
-  return (id) => (heads.has(id) ? scheduler : workers === 'all' || chosen.has(id));
+  const heads = new Set(instances.filter(({ isHead }) => isHead).map(({ id }) => id));
+  const others = instances.filter(({ isHead }) => !isHead);
+  const wanted = workers === undefined ? [] : workers.split(',').map((each) => each.trim());
+  const isFree = workers === undefined || workers === 'all' || workers === 'any';
+  if (!isFree) refuseUnknown(cluster, others, wanted);
+  const chosen = workers === 'any' ? others.slice(0, 1) : others.filter((each) => isNamed(cluster, each, wanted));
+  const ids = new Set(chosen.map(({ id }) => id));
+  const isChosen = (id: string): boolean =>
+    workers === 'all' || ids.has(id) || wanted.includes(id) || wanted.includes(workerName(cluster, id));
+  return (id) => (heads.has(id) ? scheduler : isChosen(id));
 }
 
-const isNamed = ({ id, state, address, process }: Instance, wanted: readonly string[]): boolean =>
-  [id, state, address, process?.name].some((each) => typeof each === 'string' && wanted.includes(each));
+const states: readonly string[] = ['starting', 'ready', 'stopping', 'error'];
+
+const isNamed = (cluster: string, { id, state, address, name }: KnownInstance, wanted: readonly string[]): boolean =>
+  [id, state, address, name, workerName(cluster, id)].some((each) => each !== null && wanted.includes(each));
+
+/** Empty output would look like workers that said nothing. */
+function refuseUnknown(cluster: string, others: readonly KnownInstance[], wanted: readonly string[]): void {
+  const mayHaveLeft = (word: string): boolean => word.startsWith(`${cluster}-worker-`) || /^i[-_]./.test(word);
+  const isKnown = (word: string): boolean =>
+    states.includes(word) || mayHaveLeft(word) || others.some((each) => isNamed(cluster, each, [word]));
+  const unknown = wanted.filter((word) => !isKnown(word));
+  if (unknown.length === 0) return;
+  const names = others.slice(0, 10).map(({ id, name }) => name ?? id);
+  throw new UsageError(
+    `--workers: there is no ${unknown.join(', ')}; ` +
+      (names.length > 0 ? `there are ${names.join(', ')}` : 'there is no worker yet'),
+    `Give all, any, names of workers, or states: ${states.join(', ')}.`,
+  );
+}

@@ -12,7 +12,7 @@ from ropewalk.batch.paths import connect, pages
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import RopewalkError
 from ropewalk.logs import Workers, check_named, chosen_lines, grouped, is_wanted, worker_name
-from ropewalk.past import PastCluster, past_path
+from ropewalk.past import PastCluster, PastInstance, past_path
 from ropewalk.views import ClusterView, Instance, LogLine
 from ropewalk.workspaces import workspace_name
 
@@ -107,7 +107,7 @@ def cluster_logs(
     number = _checked(cluster_id)
     api = connect(api_url, token, workspace_name(workspace, account))
     view = cast(ClusterView, api.request("GET", f"/v1/clusters/{number}"))
-    instances = _instances(api, view)
+    instances = instances_of(api, view)
     lines = cast("list[LogLine]", list(api.stream(f"/v1/clusters/{number}/logs")))
     heads = {one["id"] for one in instances if one["role"] == "head"}
     check_named(view["name"], heads, instances, lines, workers)
@@ -117,8 +117,8 @@ def cluster_logs(
     return Logs(grouped(view["name"], heads, chosen))
 
 
-def _instances(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
-    """For an ended cluster, the instances at its end, because its view has none."""
+def instances_of(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
+    """Of an ended cluster those of its end: its view has none."""
     ended_at = view.get("endedAt")
     if ended_at is None:
         return view["instances"]
@@ -132,10 +132,14 @@ def _instances(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
             "state": one["state"],
             "process": None
             if one["process"] is None
-            else {"name": worker_name(view["name"], one["id"]), "state": one["process"], "stage": ""},
+            else {"name": _process_name(view["name"], one), "state": one["process"], "stage": ""},
         }
         for one in past["instances"]
     ]
+
+
+def _process_name(cluster: str, instance: PastInstance) -> str:
+    return "scheduler" if instance["role"] == "head" else worker_name(cluster, instance["id"])
 
 
 def _has_failed(instance: Instance) -> bool:

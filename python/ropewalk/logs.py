@@ -13,6 +13,8 @@ from ropewalk.views import ClusterView, Instance, LogLine
 
 #: True or "all", False, "any" for one of them, or names, ids, states and addresses: a list, or a text with commas.
 Workers = bool | str | Collection[str]
+_STATES = ("starting", "ready", "stopping", "error")
+
 #: An age like "10m" or 600, or a time.
 Since = Duration | datetime
 
@@ -47,6 +49,19 @@ def check_named(
     if unknown:
         names = ", ".join(sorted(name for name in known if name.startswith(f"{cluster}-worker-"))[:10])
         raise ValueError(f"workers: there is no {', '.join(unknown)}; " + (f"there are {names}" if names else "there is no worker yet"))
+
+
+def check_words(cluster: str, heads: Collection[str], instances: Sequence[Instance], words: str) -> None:
+    """As `check_named`, before the first line: ids and names of workers that may have left are not questioned."""
+    if words in ("all", "any"):
+        return
+    others = [one for one in instances if one["id"] not in heads]
+    known = set[str](_STATES).union(*map(_names, others), (worker_name(cluster, one["id"]) for one in others))
+    left = (f"{cluster}-worker-", "i_", "i-")
+    unknown = sorted(word for word in _wanted(words) - known if not word.startswith(left))
+    if unknown:
+        names = ", ".join(worker_name(cluster, one["id"]) for one in others[:10])
+        raise ValueError(f"there is no {', '.join(unknown)}; " + (f"there are {names}" if names else "there is no worker yet"))
 
 
 def worker_names(view: ClusterView) -> set[str]:

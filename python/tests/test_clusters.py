@@ -9,6 +9,7 @@ import pytest
 from stand_in import TOKEN, StandIn, new_view
 
 import ropewalk
+from ropewalk.cli.main import main
 from ropewalk.elsewhere import INSTEAD
 
 #: Coiled's signatures of 2026, without what is only ours.
@@ -110,6 +111,31 @@ def test_logs_of_an_ended_cluster_know_its_scheduler_from_its_history(api: Stand
     assert list(ropewalk.cluster_logs(7, **connection(api))) == ["Scheduler", "blue-worker-001", "blue-worker-002"]
     assert list(ropewalk.cluster_logs(7, errors_only=True, **connection(api))) == ["blue-worker-001"]
     assert [path for method, path, *_ in api.requests if "/at?" in path] == ["/v1/clusters/7/at?time=2026-11-23T10%3A00%3A05Z"] * 2
+
+
+def test_the_command_logs_chooses_the_scheduler_and_workers_of_an_ended_cluster_too(
+    api: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROPEWALK_API_URL", api.url)
+    monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
+    ended = {"status": "stopped", "endedAt": "2026-11-23T10:00:09Z"}
+    api.views, api.lines = {7: cluster(7)}, LINES
+
+    def read(*words: str) -> list[str]:
+        assert main(["logs", "7", *words]) == 0
+        return [line.rpartition("0000 ")[2] for line in capsys.readouterr().out.splitlines()]
+
+    for _ in range(2):
+        assert read() == ["a scheduler", "one", "two"]
+        assert read("--scheduler") == ["a scheduler"]
+        assert read("--workers", "all") == ["one", "two"]
+        assert read("--workers", "any") == ["one"]
+        assert read("--scheduler", "--workers", "blue-worker-002") == ["a scheduler", "two"]
+        api.views[7] = cluster(7, instances=[], **ended)
+        api.past = [{"id": "i-000head", "role": "head", "state": "ready", "process": "started"}, {"id": "i-001", "role": "worker", "state": "error", "process": None}]
+    assert read("--workers", "error") == ["one"]
+    assert main(["logs", "7", "--workers", "nope"]) == 2
+    assert "--workers: there is no nope; there are blue-worker-001" in capsys.readouterr().err
 
 
 def test_cores_in_use_by_user_with_the_limits(api: StandIn) -> None:

@@ -1,6 +1,8 @@
 // What people see of their jobs while these run and after they failed.
 import { describe, expect, it } from 'vitest';
 
+import { workerName as agentsName } from '../../agent/dask/worker-name.ts';
+import { workerName } from '../../cli/cluster-instances.ts';
 import { formatIds } from '../../cli/failures.ts';
 import { formatBar } from '../../cli/progress-bar.ts';
 import { aCluster, aJob, aLine, anInstance, aTask } from '../sdk/stand-in-api.ts';
@@ -165,6 +167,51 @@ describe('logs', () => {
     expect(await read('--workers', 'all')).toEqual(['i_a', 'i_b', 'i_ended']);
     expect(await read('--workers', 'any')).toEqual(['i_a']);
     expect(await read('--scheduler', '--workers', 'stopping,10.0.0.1')).toEqual(['i_head', 'i_a', 'i_b']);
+  });
+
+  it('of an ended cluster, whose view has no instances, are chosen by those of its end', async () => {
+    const instances = [
+      { id: 'i_00000000head', role: 'head', state: 'stopping' },
+      { id: 'i_00000000aaaa', role: 'worker', state: 'stopping' },
+      { id: 'i_00000000bbbb', role: 'worker', state: 'error' },
+    ];
+    const [head, one, other] = instances.map(({ id }) => id);
+    const gone = 'i_00000000gone';
+    const lines = [head, one, other, gone].map((id) => aLine({ instance: id ?? '', task: null, text: id ?? '' }));
+    const ended = aCluster({
+      ...{ status: 'stopped', instances: [], endedAt: '2025-07-09T17:00:00.000Z' },
+      reason: { code: 'STOPPED', text: 'Stopped by ada.', at: '2025-07-09T16:59:00.000Z' },
+    });
+    const { api, env } = await standIn(({ path }) => {
+      if (path.endsWith('/logs')) return { chunks: ndjson(...lines) };
+      return { json: path.endsWith('/at') ? { instances } : ended };
+    });
+    const read = async (...words: string[]) => texts((await callCli(['logs', '7', ...words], { env })).stdout);
+    expect(await read('--scheduler')).toEqual([head]);
+    expect(api.requests.find(({ path }) => path.endsWith('/at'))?.query).toEqual({ time: '2025-07-09T16:59:00.000Z' });
+    expect(await read('--workers', 'all')).toEqual([one, other, gone]);
+    expect(await read('--workers', 'any')).toEqual([one]);
+    expect(await read('--workers', 'error')).toEqual([other]);
+    expect(await read('--workers', `blue-worker-0000aaaa,${gone}`)).toEqual([one, gone]);
+    expect(await read('--workers', 'blue-worker-0000gone')).toEqual([gone]);
+    const names = (await callCli(['logs', '7'], { env })).stdout
+      .split('\n')
+      .map((each) => /^\(([^)]+)/.exec(each)?.[1]);
+    expect(names.slice(0, 4)).toEqual(['scheduler', 'blue-worker-0000aaaa', 'blue-worker-0000bbbb', gone]);
+  });
+
+  it('of a worker that there is not are an error that names those that there are', async () => {
+    const { env } = await standIn(({ path }) => (path.endsWith('/logs') ? { chunks: [] } : { json: aCluster() }));
+    const { code, stderr } = await callCli(['logs', '7', '--workers', 'blue-worker-one,nope'], { env });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('there is no nope; there are blue-worker-one, blue-worker-two'),
+    });
+  });
+
+  it('name workers as agents do', () => {
+    for (const id of ['i_679v16r88c4p02970c7a', 'i-0123456789abcdef0', 'i_x'])
+      expect(workerName('blue', id)).toBe(agentsName('blue', id));
   });
 
   it('of a job are those of its tasks there', async () => {

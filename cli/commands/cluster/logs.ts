@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Client, LogLine } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
 import { parseReference } from '../../arguments.ts';
+import { instancesOf } from '../../cluster-instances.ts';
 import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
@@ -67,7 +68,7 @@ function formatLine({ at, stream, text }: LogLine, name: string): string {
 
 const refreshAfterMs = 5_000;
 
-/** Dask's names of existing instances; the ids of all others. */
+/** Dask's names of instances that the cluster has, or had at its end; the ids of all others. */
 function createNames(client: Client, number: number, signal: AbortSignal): (instance: string) => Promise<string> {
   const names = new Map<string, string>();
   let refreshedAtMs = Number.NEGATIVE_INFINITY;
@@ -75,9 +76,12 @@ function createNames(client: Client, number: number, signal: AbortSignal): (inst
     if (!names.has(instance) && Date.now() - refreshedAtMs > refreshAfterMs) {
       refreshedAtMs = Date.now();
       // Without names, lines are printed with instance ids.
-      const cluster = await client.clusters.get(number, { signal }).catch(() => null);
+      const found = await client.clusters
+        .get(number, { signal })
+        .then((cluster) => instancesOf(client, cluster, signal))
+        .catch(() => []);
       signal.throwIfAborted();
-      for (const { id, process } of cluster?.instances ?? []) if (process !== null) names.set(id, process.name);
+      for (const { id, name } of found) if (name !== null) names.set(id, name);
     }
     return names.get(instance) ?? instance;
   };

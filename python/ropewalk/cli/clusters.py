@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -27,8 +27,10 @@ from ropewalk.cli.past import cluster_at
 from ropewalk.cli.session import is_filtered, newest, number_of_cluster, output, until_interrupted
 from ropewalk.cli.why import show_why
 from ropewalk.client_api import ClientApi, is_temporary
+from ropewalk.clusters import instances_of
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
 from ropewalk.printable import clean
+from ropewalk.views import ClusterView
 
 _STATUSES = ("waiting", "pending", "starting", "scaling", "ready", "stopping", "stopped", "error")
 _POLL_S = 1.0
@@ -130,15 +132,22 @@ def logs(cluster: int | str, **flags: Any) -> None:
 
     with until_interrupted(describe):
         api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
-        number = number_of_cluster(api, cluster)
-        query = {} if flags["instance"] is None else {"instance": flags["instance"]}
-        if flags["since"] is not None:
-            query["since"] = iso_of(flags["since"])
-        path = f"/v1/clusters/{number}/logs"
-        lines = follow_lines(api, path, query, key_of=_file_of, follow=flags["follow"], resumes=True)
-        name_of = _names(api, number)
-        wanted = (line for line in lines if flags["agents"] or line["stream"] != "agent")
-        print_lines(wanted, flags, lambda line: _format_line(line, name_of(line["instance"])))
+        print_cluster_logs(api, number_of_cluster(api, cluster), flags)
+
+
+def print_cluster_logs(
+    api: ClientApi, number: int, flags: dict[str, Any], is_wanted: Callable[[str], bool] = lambda _: True
+) -> None:
+    """`is_wanted`: by the id of the instance."""
+    query = {} if flags.get("instance") is None else {"instance": flags["instance"]}
+    if flags["since"] is not None:
+        query["since"] = iso_of(flags["since"])
+    path = f"/v1/clusters/{number}/logs"
+    lines = follow_lines(api, path, query, key_of=_file_of, follow=flags["follow"], resumes=True)
+    name_of = _names(api, number)
+    of_dask = (line for line in lines if flags.get("agents") or line["stream"] != "agent")
+    wanted = (line for line in of_dask if is_wanted(line["instance"]))
+    print_lines(wanted, flags, lambda line: _format_line(line, name_of(line["instance"])))
 
 
 def _file_of(line: Mapping[str, Any]) -> object:
@@ -153,7 +162,7 @@ def _format_line(line: Mapping[str, Any], name: str) -> str:
 
 
 def _names(api: ClientApi, number: int) -> Callable[[str], str]:
-    """Dask's names of existing instances; the ids of all others."""
+    """Dask's names of instances that the cluster has, or had at its end; the ids of all others."""
     names: dict[str, str] = {}
     refreshed_at: float | None = None
 
@@ -163,7 +172,8 @@ def _names(api: ClientApi, number: int) -> Callable[[str], str]:
             refreshed_at = time.monotonic()
             try:
                 view = api.request("GET", f"/v1/clusters/{number}", retry_for_s=0)
-                names.update({one["id"]: one["process"]["name"] for one in view["instances"] if one["process"] is not None})
+                found = instances_of(api, cast(ClusterView, view))
+                names.update({one["id"]: one["process"]["name"] for one in found if one["process"] is not None})
             except RopewalkError:
                 # Without names, lines are printed with instance ids.
                 pass

@@ -217,10 +217,10 @@ def logs(job: int | str, tasks: Sequence[str], instances: bool, **flags: Any) ->
             api_url=config.api_url,
             token=config.token,
         )
-        print_lines(lines, flags, _format_line)
+        print_lines(lines, flags, format_log_line)
 
 
-def _format_line(line: Mapping[str, Any]) -> str:
+def format_log_line(line: Mapping[str, Any]) -> str:
     """Always one line: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0`"""
     attempt = line["attempt"]
     again = f" attempt {attempt}" if attempt is not None and attempt > 1 else ""

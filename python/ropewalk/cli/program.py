@@ -8,6 +8,7 @@ import click
 
 import ropewalk
 from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook, schedules
+from ropewalk.cli.logs import logs
 from ropewalk.cli.run import run
 
 #: Commands that only Ropewalk's own command has, and their equivalents in Python.
@@ -30,7 +31,6 @@ _IN_PYTHON: Mapping[str, str] = {
     "approve": "ropewalk.approve() in Python",
     "reject": "ropewalk.reject() in Python",
     "instance-types": "ropewalk.list_instance_types() in Python",
-    "logs": "`ropewalk cluster logs` and `ropewalk batch logs`",
     "notifications": "ropewalk.get_notifications() in Python",
     "token": "",
     "user": "",
@@ -96,7 +96,7 @@ def create_program() -> click.Group:
         _group("notebook", "Jupyter on an instance, with your environment, and your files in both directions.", notebook.COMMANDS),
         _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),
     ]
-    for command in [*groups, *account.COMMANDS]:
+    for command in [*groups, logs, *account.COMMANDS]:
         program.add_command(command)
     for path in [*(path for path in _IN_PYTHON if " " not in path), *_OPERATORS]:
         program.add_command(_elsewhere(path))
