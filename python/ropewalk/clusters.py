@@ -118,7 +118,7 @@ def cluster_logs(
 
 
 def instances_of(api: ClientApi, view: ClusterView) -> Sequence[Instance]:
-    """Of an ended cluster those of its end: its view has none."""
+    """For an ended cluster, the instances at its end, because its view has none."""
     ended_at = view.get("endedAt")
     if ended_at is None:
         return view["instances"]
