@@ -1,4 +1,4 @@
-// The cloud of the simulations in capacity-simulation.ts: pools with so much room, and what it answers to a launch.
+// The cloud of the simulations in capacity-simulation.ts: pools with limited capacity, and the outcome of a launch.
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { LaunchFailure } from '../../domain/cluster/state.ts';
@@ -13,14 +13,14 @@ export type Launch = Extract<Decision, { kind: 'launch' }>;
 
 export interface Cloud {
   room: Map<string, number>;
-  /** When a pool last failed. */
+  /** When each pool last failed. */
   failedMs: Map<string, number>;
-  /** Failures name a quota, not the pools. */
+  /** Failures name a quota instead of pools. */
   quota: boolean;
   born: number;
 }
 
-/** What a launch asks for. */
+/** The pools that a launch requests. */
 export function poolsOf({ placement, slots }: Launch): string[] {
   const roles = [...new Set(slots.map(({ role }) => role))];
   return roles.flatMap((role) => {
@@ -29,7 +29,7 @@ export function poolsOf({ placement, slots }: Launch): string[] {
   });
 }
 
-/** Each slot from the first pool that has room; in one zone, as the launch says, that of the first. */
+/** Takes each slot from the first pool with room; with `oneZone`, from the zone of the first instance. */
 export function outcomeOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOutcome {
   const launched: LaunchOutcome['launched'] = [];
   const failures: LaunchFailure[] = [];
@@ -58,7 +58,7 @@ export function outcomeOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOu
 const hasRoom = ({ room }: Cloud, pool: string, zone: string | null): boolean =>
   (room.get(pool) ?? 0) > 0 && (zone === null || pool.includes(`/${zone}/`));
 
-/** One for every pool of the request, as a fleet reports; or one for the market as a whole, as a quota does. */
+/** One failure for each pool of the request, as a fleet reports it, or one quota failure for the market. */
 function failuresOf(cloud: Cloud, all: string[], missing: number, nowMs: number): LaunchFailure[] {
   for (const pool of all) cloud.failedMs.set(pool, nowMs);
   const code = cloud.quota ? 'VcpuLimitExceeded' : 'InsufficientInstanceCapacity';

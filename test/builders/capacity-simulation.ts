@@ -1,5 +1,5 @@
-// A simulated cluster on a cloud that is short of everything now and then: pools that are emptied and filled, launches that
-// get all, a part or nothing, people who scale and stop meanwhile. The oracle keeps its own books of what failed when.
+// A simulated cluster on a cloud with changing capacity: pools are emptied and filled, launches get all, some or none of their instances, and users
+// scale and stop the cluster meanwhile. The oracle records independently which pool failed when.
 import fc from 'fast-check';
 
 import type { MachineSettings } from '../../domain/cluster/capacity/machine-settings.ts';
@@ -60,9 +60,9 @@ interface Simulation {
   cloud: Cloud;
   effects: Launch[];
   launches: number;
-  /** When the wait began in which the cluster is, by the oracle's own watch. */
+  /** When the current wait for capacity began, by the oracle's own clock. */
   waitingSinceMs: number | null;
-  /** Time goes from one wake to the next now. */
+  /** From now on, time advances from one wake-up to the next. */
   byWakes: boolean;
   met: Met<CapacitySubject>;
 }
@@ -108,7 +108,7 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
   if (each.do === 'answer') return answerAll(sim);
   if (each.do === 'wake') {
     const { wakeAtMs } = rules.planCluster(state, sim.nowMs);
-    // All instances register here: the register timeout is a subject of another simulation.
+    // All instances register in this simulation: cluster-simulation.ts covers the register timeout.
     if (wakeAtMs !== null && wakeAtMs < registerTimeoutMs) sim.nowMs = wakeAtMs;
   }
   if (each.do === 'fill') sim.cloud.room.set(pools[each.pool] ?? '', each.room);
@@ -118,7 +118,7 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
   if (each.do === 'continue as new') sim.state = JSON.parse(JSON.stringify(state));
 }
 
-/** What the workflow does when it wakes. */
+/** The workflow's steps at a wake-up. */
 function decide(sim: Simulation): Plan {
   const { rules, state, nowMs } = sim;
   const givenUp = givenUpSlots(state).length;
@@ -137,7 +137,7 @@ function decide(sim: Simulation): Plan {
   return rules.planCluster(state, nowMs);
 }
 
-/** Nothing is asked for that lately failed, and nothing after a stop. */
+/** No launch requests a pool that failed recently, and no launch follows a stop. */
 function asked(sim: Simulation, launch: Launch): void {
   const { state, nowMs, plan } = sim;
   must(state.stopRequested === null, () => 'launches after a stop');
@@ -216,7 +216,7 @@ function endGame(sim: Simulation): void {
   const { state } = sim;
   const tries = sim.launches - launchesBefore;
   const hours = (sim.nowMs - startedMs) / 3_600_000;
-  // Two markets a try, and the tries of the first minutes.
+  // Two markets per attempt, and the attempts of the first minutes.
   must(tries <= 2 * (hours * 20 + 16), () => `${tries} launches in ${hours} h`);
   if (plan.end === 'plenty') {
     const isEnded = state.stopRequested !== null || givenUpSlots(state).length > 0;
@@ -243,7 +243,7 @@ function endGame(sim: Simulation): void {
   must(plan.waitMs === undefined || rules.clusterStatus(state) === 'ready', () => 'what there is, is not called ready');
 }
 
-/** With not one instance it ends by itself, and says what failed. */
+/** A cluster without any instance ends by itself and names the failed pools. */
 function checkEnd({ state }: Simulation): void {
   const { stopRequested, instances } = state;
   if (stopRequested === null) return;

@@ -1,4 +1,4 @@
-// What must hold of a cluster's plans and state at any moment, whatever has happened before.
+// Invariants of a cluster's plans and state, after any sequence of inputs.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import {
@@ -11,7 +11,7 @@ import { checkHistory } from './history-checks.ts';
 import type { ClusterSimulation } from './cluster-inputs.ts';
 import { must } from './simulations.ts';
 
-/** Plans, checks the plan, intends it all, and plans again: then there must be nothing left to decide. */
+/** Plans, checks the plan, applies the intent of each decision, and plans again: the second plan must be empty. */
 export function decide(sim: ClusterSimulation): Plan {
   const { rules, nowMs } = sim;
   const before = JSON.stringify(sim.state);
@@ -67,7 +67,7 @@ function checkDecision(sim: ClusterSimulation, decision: Decision, isEnding: boo
       if (isTaken && !isEnding) sim.met('terminated by the cloud');
     }
     if (instance.state === 'error') sim.lost.add(id);
-    // Only what an instance did itself may count against its slot.
+    // Only failures that an instance caused itself count against its slot.
     if (isLate || instance.state === 'error') {
       sim.slotFailures.set(instance.slot, (sim.slotFailures.get(instance.slot) ?? 0) + 1);
     }
@@ -81,12 +81,12 @@ function keep(sim: ClusterSimulation, decision: Decision): void {
     sim.effects.push(decision);
 }
 
-/** Those that hold their slot: all but workers that their cloud takes back. */
+/** Instances that hold their slot: all except interrupted workers. */
 function claiming({ state, interrupted }: ClusterSimulation): ClusterState['instances'] {
   return state.instances.filter(({ id }) => !interrupted.has(id));
 }
 
-/** A slot whose instances fail in a row is left alone for a while. */
+/** A slot pauses after a streak of failed instances. */
 export function pausedUntilMs(state: ClusterState, slot: number): number {
   const history = state.slots[slot];
   if (history?.givenUp !== null) return 0;
@@ -94,7 +94,7 @@ export function pausedUntilMs(state: ClusterState, slot: number): number {
   return failures === 0 ? 0 : lastFailureMs + (localSlotPausesMs[failures - 1] ?? Number.POSITIVE_INFINITY);
 }
 
-/** What can be asked for is asked for at once, also where an instance is only on its way out. */
+/** Every vacant slot that can be launched is launched at once, even while its former instance is still stopping. */
 function checkFilled(sim: ClusterSimulation): void {
   const { state, nowMs } = sim;
   if (state.stopRequested !== null || nowMs < (state.launchBackoff?.untilMs ?? 0)) return;
@@ -115,7 +115,10 @@ function checkFilled(sim: ClusterSimulation): void {
   }
 }
 
-/** While no instance registers, one canary is launched at a time, for a slot that is not paused; the others wait for it, but not forever. */
+/**
+ * While no instance registers, the plan launches one canary at a time, for a slot that is not paused. The other slots wait for the canary, but not
+ * forever.
+ */
 function checkTried(sim: ClusterSimulation, fromSeq: number, taken: Set<number>): void {
   const { state, nowMs } = sim;
   const tried = [
@@ -134,7 +137,7 @@ function checkTried(sim: ClusterSimulation, fromSeq: number, taken: Set<number>)
   );
 }
 
-/** Never above limits: at most one instance claims a slot, and those on their way out do so no more. */
+/** Limits hold: at most one instance claims a slot, and stopping instances claim none. */
 function checkBounds(sim: ClusterSimulation): void {
   const { state } = sim;
   const present = state.instances.filter((instance) => instance.state !== 'stopping');
@@ -156,7 +159,7 @@ function checkBounds(sim: ClusterSimulation): void {
   must(live.length + within <= Math.max(state.target, 0), () => 'more instances than asked for');
 }
 
-/** The clock alone changes nothing before the plan's own wake-up, and something then. */
+/** The passing of time alone changes nothing before the plan's own wake-up, and changes something at it. */
 function checkWake(sim: ClusterSimulation, { wakeAtMs }: Plan): void {
   const decisionsAt = (atMs: number): number => sim.rules.planCluster(sim.state, atMs).decisions.length;
   if (wakeAtMs === null) return must(decisionsAt(sim.nowMs + 1e9) === 0, () => 'it will not wake for what is due');
@@ -186,7 +189,7 @@ export function checkState(sim: ClusterSimulation): void {
   if (rules.clusterStatus(state) === 'ready') must(isSettled(sim), () => 'called ready, but a slot is still to come');
 }
 
-/** Every slot has a ready instance, or has been given up. */
+/** Every slot has a ready instance or was given up. */
 function isSettled(sim: ClusterSimulation): boolean {
   const { state } = sim;
   return Array.from({ length: state.target }, (_, slot) => slot).every(

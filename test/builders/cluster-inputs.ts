@@ -1,5 +1,5 @@
-// The inputs of a simulated cluster: outcomes, reports, inspections. Each is applied twice, and where order should not matter in
-// another order too: the state must be the same.
+// The inputs of a simulated cluster: outcomes, reports, inspections. Each input is applied twice, and in another order where order must not matter:
+// the state must be the same.
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import { endReason } from '../../domain/cluster/instance/transitions.ts';
 import type { Inspection } from '../../domain/cluster/instance/suspicion.ts';
@@ -36,7 +36,7 @@ export interface ClusterSimulation {
   rules: ClusterRules;
   state: ClusterState;
   nowMs: number;
-  /** Decided on, not answered yet. */
+  /** Decided and not answered yet. */
   effects: Effect[];
   born: number;
   stop: string | null;
@@ -44,16 +44,16 @@ export interface ClusterSimulation {
   notified: Set<string>;
   endJobs: number;
   lost: Set<string>;
-  /** Of which the provider has said before they registered that they exist no more. */
+  /** Instances that the provider reported as terminated before they registered. */
   gone: Set<string>;
-  /** Interrupted workers, and when their cloud terminates them. */
+  /** Interrupted workers, and when the cloud terminates each. */
   interrupted: Map<string, number>;
-  /** Failures of each slot that were really its own. */
+  /** The failures of each slot that its own instances caused. */
   slotFailures: Map<number, number>;
   givenUp: Set<string>;
-  /** The first launch since instances never registered; null when one has registered since. */
+  /** The sequence number of the first launch since instances stopped registering; null after a registration. */
   canaryFromSeq: number | null;
-  /** Launched since then, and failed in the same way. */
+  /** Canaries launched since then that failed to register too. */
   failedCanaries: number;
   newestSeq: number;
   met: Met<ClusterSubject>;
@@ -64,7 +64,7 @@ export function stop(sim: ClusterSimulation, code: string): void {
   note(sim, (to) => sim.rules.stopCluster(to, { code, text: 'requested by a user', atMs: sim.nowMs }));
 }
 
-/** Partial success is the normal case; `silent` explains nothing, `doubled` gives one slot two instances. */
+/** Partial success is the normal case. `silent` returns no reason for the missing instances; `doubled` gives one slot two instances. */
 export function outcomeOf(
   sim: ClusterSimulation,
   effect: Extract<Effect, { kind: 'launch' }>,
@@ -111,7 +111,7 @@ export function terminated(sim: ClusterSimulation, effect: Extract<Effect, { kin
   for (const instance of state.instances) {
     if (effect.ids.includes(instance.id) && endReason(instance)?.code === notWanted) resetFailureStreak(sim, instance);
   }
-  // Whatever it was ended for, a job may have counted on it.
+  // Whatever the reason of the termination, a job may have counted on the instance.
   for (const { id, agent } of state.stopRequested === null ? state.instances : []) {
     if (effect.ids.includes(id) && agent !== null) sim.lost.add(id);
   }
@@ -165,7 +165,7 @@ export function registerAll(sim: ClusterSimulation): void {
   must(quiet(copy) === quiet(sim.state), () => 'the order of registrations makes a difference');
 }
 
-/** The cloud interrupts an instance: a worker no longer claims its slot, however often the interruption is reported. */
+/** The cloud interrupts an instance. The worker no longer claims its slot, however often the interruption is reported. */
 export function interrupt(sim: ClusterSimulation, instance: ClusterInstance | undefined, inMs: number): void {
   if (instance === undefined || instance.agent === null || instance.state === 'stopping') return;
   const atMs = sim.interrupted.get(instance.id) ?? sim.nowMs + inMs;
@@ -195,7 +195,7 @@ function registration(instance: ClusterInstance): Report {
   return { instance: instance.id, bootId: `own-${instance.id}`, kind: 'register', address: 'a' };
 }
 
-/** A report, and whether it may be accepted: the first boot of an instance that we know and did not end. */
+/** Sends a report and checks the reply: only the first boot of a known instance that was not terminated is accepted. */
 export function sendReport(sim: ClusterSimulation, report: Report): void {
   const { state, rules, nowMs } = sim;
   const known = state.instances.find((instance) => instance.id === report.instance);
@@ -212,7 +212,7 @@ export function sendReport(sim: ClusterSimulation, report: Report): void {
   note(sim, (to) => void rules.applyReport(to, report, nowMs), isOurs);
 }
 
-/** Each input is applied twice, and the second time changes nothing. */
+/** Applies each input twice; the second application must change nothing. */
 export function note(sim: ClusterSimulation, apply: (to: ClusterState) => void, isRepeat = false): void {
   if (!isRepeat) apply(sim.state);
   const once = quiet(sim.state);
@@ -220,7 +220,7 @@ export function note(sim: ClusterSimulation, apply: (to: ClusterState) => void, 
   must(once === quiet(sim.state), () => 'a repeated input changed the state');
 }
 
-/** The state without its log and without the order in which the job will hear of its losses. */
+/** The state without its log and without the order of the losses that the job is notified of. */
 function quiet(state: ClusterState): string {
   const lostToReport = [...new Set(state.lostToReport.map((lost) => JSON.stringify(lost)))].toSorted();
   return JSON.stringify({ ...state, events: [], history: null, lostToReport });

@@ -1,4 +1,4 @@
-// Longer scenes of a simulated cluster: all its agents fall silent at once, and how it comes to rest or to its end.
+// Longer scenes of a simulated cluster: all its agents fall silent at once, or it settles, or it ends.
 import { jobOver } from '../../domain/cluster/plan.ts';
 import { massLossMinimum, massLossShare, maxSilentInspections, maxSlotFailures } from '../../domain/cluster/limits.ts';
 import { checkState, decide } from './cluster-checks.ts';
@@ -16,8 +16,8 @@ import {
 import { must } from './simulations.ts';
 
 /**
- * All ready instances are silent, suspected together or one by one: none may be replaced, neither when our own link is down
- * nor, if they are many, when it works.
+ * All ready instances are silent and suspected, together or one by one. The cluster replaces none of them when its own link is down, nor when the
+ * link works and many are silent at once.
  */
 export function silence(
   sim: ClusterSimulation,
@@ -25,13 +25,13 @@ export function silence(
 ): void {
   const { rules, state } = sim;
   const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
-  // Interrupted instances go anyway.
+  // Interrupted instances end in any case.
   const ready = live.filter(({ id, state: is }) => is === 'ready' && !sim.interrupted.has(id));
   const ids = ready.map((instance) => instance.id);
   const isMass = ids.length >= massLossMinimum && ids.length > live.length * massLossShare;
   if (state.stopRequested !== null || ids.length === 0 || (link && !isMass)) return;
   sim.met(link ? 'mass silence' : 'outage');
-  // Inspections that were under way belong to an earlier silence; this one is new.
+  // Pending inspections belong to an earlier silence.
   for (const effect of inspections(sim)) inspect(sim, effect, false);
   sim.nowMs += 1_000;
   const heardAtMs = sim.nowMs - 1;
@@ -55,7 +55,7 @@ function inspections(sim: ClusterSimulation): Inspection[] {
   return sim.effects.filter((effect) => effect.kind === 'inspect');
 }
 
-/** `heardAtMs`: when the API has heard those that it is asked about; null when it cannot be asked. */
+/** `heardAtMs`: when the API last heard the inspected instances; null when the API is unavailable. */
 function inspect(
   sim: ClusterSimulation,
   effect: Inspection,
@@ -67,7 +67,7 @@ function inspect(
   inspected(sim, effect, { seen, linkWorks, heard, listeningMs: 3_600_000 });
 }
 
-/** However a simulation has gone so far, from here it must come to rest within a bounded number of rounds. */
+/** From any state, the cluster must settle within a bounded number of rounds. */
 export function endGame(sim: ClusterSimulation, how: string): void {
   if (how === 'stop') stop(sim, 'STOPPED');
   decide(sim);
@@ -88,7 +88,7 @@ export function endGame(sim: ClusterSimulation, how: string): void {
     sim.nowMs = plan.wakeAtMs;
     if (!['dies young', 'ends early'].includes(how)) speakAll(sim);
     const due = sim.rules.planCluster(sim.state, sim.nowMs).decisions;
-    // Routine inspections of a job's instances never end: all other deadlines are shorter than a few of their periods.
+    // Routine inspections of a job's instances never end; all other deadlines are shorter than a few inspection periods.
     const isStarting = sim.state.instances.some(({ state }) => state === 'starting');
     routine = due.every(({ kind }) => kind === 'inspect') && !isStarting ? routine + 1 : 0;
     if (routine > 3) break;
@@ -99,7 +99,7 @@ export function endGame(sim: ClusterSimulation, how: string): void {
   checkRest(sim, how);
 }
 
-/** `endsEarly`: instances of which the provider is asked have ended. */
+/** `endsEarly`: the inspected instances have ended. */
 function answerWell(sim: ClusterSimulation, effect: Effect, endsEarly: boolean): void {
   if (effect.kind === 'inspect' && endsEarly) return allGone(sim, effect);
   if (effect.kind === 'inspect') return inspect(sim, effect, true);
@@ -109,7 +109,7 @@ function answerWell(sim: ClusterSimulation, effect: Effect, endsEarly: boolean):
   launched(sim, effect, { launched: instances, failures: [] });
 }
 
-/** Agents report, so that no instance is silent. */
+/** All agents report, which ends every silence. */
 function speakAll(sim: ClusterSimulation): void {
   for (const { id, agent, state } of sim.state.instances) {
     if (state === 'ready' && agent !== null)
@@ -117,7 +117,7 @@ function speakAll(sim: ClusterSimulation): void {
   }
 }
 
-/** Each registers, and is gone at the next inspection. */
+/** Each instance registers, and is terminated at the next inspection. */
 function dieYoung(sim: ClusterSimulation): void {
   registerAll(sim);
   const ready = sim.state.instances.filter((instance) => instance.state === 'ready');

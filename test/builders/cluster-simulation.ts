@@ -1,5 +1,5 @@
-// A simulation of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
-// suspects, scaling and stops at any moment. Each input is applied twice (cluster-inputs.ts), every plan is checked (cluster-checks.ts).
+// A simulation of one cluster: a provider with partial success, agents that register early, late, twice or never, suspects, scaling and stops at any
+// moment. Each input is applied twice (cluster-inputs.ts), every plan is checked (cluster-checks.ts).
 import fc from 'fast-check';
 
 import type { ClusterState, FailureScope } from '../../domain/cluster/state.ts';
@@ -144,7 +144,7 @@ function take(sim: ClusterSimulation, each: Step): void {
       .filter((_, index) => (each.which >> index) % 2 === 1)
       .map((instance) => instance.id);
     if (each.which > 15) suspects.push('i_forgotten');
-    // Some are heard in between, so that their silence is a new one.
+    // Some agents report between two suspicions, which begins a new silence.
     const heardAtMs = nowMs - (nowMs % 60_000);
     note(sim, (to) =>
       rules.suspectInstances(
@@ -153,7 +153,7 @@ function take(sim: ClusterSimulation, each: Step): void {
         nowMs,
       ),
     );
-    // It may come from a launch that has not answered: a job would refuse it forever.
+    // The suspect may belong to an unanswered launch; a job that refused it would refuse it forever.
     const isUnknown = suspects.includes('i_forgotten') && state.launches.length > 0;
     if (isUnknown) sim.met('suspected before its launch answered');
     const isReported = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
@@ -179,7 +179,7 @@ function take(sim: ClusterSimulation, each: Step): void {
   sim.state = copy;
 }
 
-/** The job names instances, perhaps also the head or some that are on their way out; only others stay as they were. */
+/** The job releases instances, perhaps including the head or stopping instances; all other instances stay unchanged. */
 function releaseInstances(sim: ClusterSimulation, which: number): void {
   const { rules, state, nowMs } = sim;
   const ids = state.instances.filter((_, index) => (which >> index) % 2 === 1).map((instance) => instance.id);
@@ -205,7 +205,7 @@ function releaseInstances(sim: ClusterSimulation, which: number): void {
   }
 }
 
-/** What is known of each slot, but for its generations, which stay. */
+/** The recorded history of each slot without its generations, which stay with the slot. */
 function histories({ slots }: ClusterState): Map<number, string> {
   const known = Object.entries(slots);
   return new Map(known.map(([slot, history]) => [Number(slot), JSON.stringify({ ...history, generations: 0 })]));
@@ -213,7 +213,7 @@ function histories({ slots }: ClusterState): Map<number, string> {
 
 const fresh = JSON.stringify({ givenUp: null, generations: 0, failures: 0, lastFailureMs: 0, unregistered: 0 });
 
-/** Our own books go along; two slots with the same history are the same to them. */
+/** Moves the oracle's records with the histories; it does not distinguish two slots with the same history. */
 function moveHistories(sim: ClusterSimulation, before: Map<number, string>): void {
   const { slotFailures, givenUp } = sim;
   const left = new Map(before);

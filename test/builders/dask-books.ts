@@ -1,5 +1,4 @@
-// What an onlooker of a simulated Dask cluster writes down for itself, so that its checks do not depend on what the rules
-// say of themselves.
+// Independent records of a simulated Dask cluster: the checks compare the rules with these records instead of the rules' own state.
 import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
@@ -39,10 +38,10 @@ export type DaskSubject = (typeof daskSubjects)[number];
 
 export const bornAtMs = 1_000_000;
 export const registerTimeoutMs = 120_000;
-/** After a drain's deadline its agent has this long to say how it went. */
+/** An agent may report the outcome of a drain until this long after the drain's deadline. */
 export const drainGraceMs = 15_000;
 
-/** What an agent's report takes at most, with its second attempt. */
+/** The longest duration of an agent's report, including its second attempt. */
 export const agentRetryMs = 25_000;
 
 export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
@@ -51,10 +50,10 @@ export interface DaskSimulation {
   rules: DaskRules;
   state: ClusterState;
   settings: DaskSettings;
-  /** When the API heard each agent last, and since when without a gap. */
+  /** When the API last heard each agent, and since when without a gap. */
   heard: Map<string, { heardAtMs: number; sinceMs: number }>;
   nowMs: number;
-  /** Decided on, not answered yet. */
+  /** Decided and not answered yet. */
   effects: Effect[];
   born: number;
   books: Books;
@@ -67,22 +66,22 @@ export interface Books {
   version: number;
   newestDrain: number;
   drains: { id: number; instance: string; deadlineMs: number; outcome: string | null }[];
-  /** Workers whose cloud has said when it takes them back: they claim no slot any more. */
+  /** Interrupted workers and their termination times: they claim no slot any more. */
   interrupted: Map<string, number>;
   stop: string | null;
   schedulerStarted: boolean;
-  /** The scheduler, and a worker if any was wanted, have been there. */
+  /** The scheduler has started, and a worker too if any was requested. */
   everStarted: boolean;
-  /** How long the scheduler had not answered when its agent last spoke of it. */
+  /** How long the scheduler had been unresponsive at its agent's last report. */
   unansweredForMs: number | null;
-  /** When the head was heard last, and when it was heard again after a silence. */
+  /** When the head was last heard, and when it was first heard again after a silence. */
   headHeardMs: number;
   headAgainMs: number;
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   noClientTimeoutMs: number | null;
   adaptive: Adaptive | null;
-  /** What Dask asked for, as it said it. */
+  /** The adaptive targets that Dask reported. */
   targets: { atMs: number; workers: number | null }[];
 }
 
@@ -116,7 +115,7 @@ export const hasStarted = (instance: ClusterInstance): boolean =>
 /** The state without its log, which no rule reads. */
 export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [], history: null });
 
-/** It may be scaled away: a worker that works, or will. */
+/** It may be scaled in: a worker that runs or will run. */
 export const isServing = ({ books }: DaskSimulation, instance: ClusterInstance): boolean =>
   instance.slot > 0 &&
   isLive(instance) &&
@@ -128,7 +127,7 @@ export function headOf(state: ClusterState): ClusterInstance | undefined {
   return state.instances.find((instance) => instance.slot === 0 && isLive(instance));
 }
 
-/** When time alone must have ended the cluster, with the code; by the books. */
+/** The ends that are due by time alone, each with its code, according to the books. */
 export function dueEnds({ state, settings, books }: DaskSimulation): { code: string; atMs: number; untilMs: number }[] {
   const { idleSinceMs, noClientSinceMs, noClientTimeoutMs, headHeardMs, headAgainMs } = books;
   const always = Number.POSITIVE_INFINITY;
@@ -151,7 +150,7 @@ export function dueEnds({ state, settings, books }: DaskSimulation): { code: str
   return ends;
 }
 
-/** Longer than an agent takes from one sign of life to the next. */
+/** Longer than the interval between two reports of an agent. */
 const gapMs = (settings: DaskSettings): number => settings.aliveEveryMs + agentRetryMs;
 
 /** The API hears an agent. */
@@ -161,21 +160,21 @@ export function noteApiHeard({ heard, settings, nowMs }: DaskSimulation, id: str
   heard.set(id, { heardAtMs: nowMs, sinceMs: isGap ? nowMs : known.sinceMs });
 }
 
-/** What the API knows. */
+/** The last reports that the API knows. */
 export const heardOf = ({ heard }: DaskSimulation, ids: string[]): Heard[] =>
   ids.flatMap((instance) => {
     const known = heard.get(instance);
     return known === undefined ? [] : [{ instance, ...known }];
   });
 
-/** The head's agent speaks, as it should at least every `aliveEveryMs`. */
+/** The head's agent reports, as it should at least every `aliveEveryMs`. */
 export function noteHeadHeard({ books, settings, nowMs }: DaskSimulation): void {
   const wasSilent = nowMs >= books.headHeardMs + settings.aliveEveryMs + agentRetryMs;
   if (wasSilent && books.headHeardMs > 0) books.headAgainMs = nowMs;
   books.headHeardMs = nowMs;
 }
 
-/** Written after every step: what has been reached can never be undone. */
+/** Recorded after every step: a start, once reached, is never undone. */
 export function noteProgress({ state, books }: DaskSimulation): void {
   const head = headOf(state);
   if (head !== undefined && hasStarted(head)) books.schedulerStarted = true;
@@ -183,7 +182,7 @@ export function noteProgress({ state, books }: DaskSimulation): void {
   if (books.schedulerStarted && (worker || state.target === 1)) books.everStarted = true;
 }
 
-/** Agents who wait for orders are answered when the version has grown: so it must, whenever the orders are others. */
+/** An agent that waits for orders gets a reply when the version grows. Each change of the orders must therefore raise the version. */
 export function checkOrders({ rules, state, books }: DaskSimulation): void {
   const orders = rules.ordersOf(state);
   must(orders !== null, () => 'a Dask cluster without orders');

@@ -1,4 +1,4 @@
-// What must hold of a Dask cluster's plans at any moment, whatever has happened before.
+// Invariants of a Dask cluster's plans, after any sequence of inputs.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
 import {
@@ -20,7 +20,7 @@ import { checkHistory } from './history-checks.ts';
 import { pausedUntilMs } from './cluster-checks.ts';
 import { must } from './simulations.ts';
 
-/** Does what the workflow does when it wakes, checks each decision, and plans again: nothing may be left to decide. */
+/** Runs the workflow's steps at a wake-up, checks each decision, and plans again: the second plan must be empty. */
 export function decide(sim: DaskSimulation): Plan {
   const { rules, nowMs } = sim;
   checkNow(sim);
@@ -49,7 +49,7 @@ export function decide(sim: DaskSimulation): Plan {
   return again;
 }
 
-/** The API answers when it last heard the head, and the plan goes on from there. */
+/** The API returns when it last heard the head, and the cluster plans with that. */
 function hear(sim: DaskSimulation, ids: string[]): Plan {
   must(sim.state.stopRequested === null, () => 'asks after the end');
   const { rules, state } = sim;
@@ -103,7 +103,7 @@ function checkDecision(sim: DaskSimulation, decision: Decision, hasEnded: boolea
   }
 }
 
-/** While the cluster lives, a terminated instance is lost, late, never started and extra, or drained. */
+/** While the cluster lives, a terminated instance is lost, late, surplus and never started, or drained. */
 function checkTermination({ state, nowMs, books, met }: DaskSimulation, instance: ClusterInstance): void {
   if (instance.state === 'error') return;
   const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
@@ -170,7 +170,7 @@ export function checkNow(sim: DaskSimulation): void {
   must(state.dask?.schedulerAddress === null || books.schedulerStarted, () => 'an address without a scheduler');
 }
 
-/** True once everything decided has been written down. */
+/** True once every decision has been recorded. */
 function checkRest(sim: DaskSimulation): void {
   const { state, nowMs, books } = sim;
   const live = state.instances.filter(isLive);
@@ -191,7 +191,7 @@ function checkRest(sim: DaskSimulation): void {
   const held = state.instances.filter(({ id }) => !books.interrupted.has(id));
   const taken = new Set([...held.map(({ slot }) => slot), ...state.launches.flatMap((each) => each.slots)]);
   const isPausing = state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs;
-  // While none registers one is tried at a time, which may rest.
+  // While no instance registers, only one canary runs at a time, and its slot may be paused.
   const isTried =
     state.canary !== undefined &&
     (state.launches.length > 0 ||
@@ -210,14 +210,14 @@ function checkRest(sim: DaskSimulation): void {
   const isDead = (books.unansweredForMs ?? 0) >= (sim.settings.unresponsiveTimeoutMs ?? Infinity);
   must(!isDead, () => `it goes on with a scheduler that has not answered for ${books.unansweredForMs}`);
   for (const { code, atMs, untilMs } of dueEnds(sim)) {
-    // A head that was not heard is asked for again later.
+    // The cluster asks the API again later for a head that was not heard.
     const byMs = code === 'IDLE' || code === 'NO_CLIENT' ? Math.max(atMs, state.dask?.headAsked?.nextMs ?? 0) : atMs;
     must(nowMs < byMs || nowMs >= untilMs, () => `${code} was due at ${atMs}`);
     if (nowMs >= atMs) sim.met('unheard');
   }
 }
 
-/** The clock alone changes nothing before the plan's own wake-up. */
+/** The passing of time alone changes nothing before the plan's own wake-up. */
 function checkWake(sim: DaskSimulation, { wakeAtMs }: Plan): void {
   const { rules, nowMs } = sim;
   must(wakeAtMs === null || wakeAtMs > nowMs, () => 'it wakes in the past');

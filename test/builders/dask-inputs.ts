@@ -18,7 +18,7 @@ import {
 import { type Cause, watchScaling } from './dask-scaling.ts';
 import { must, pick } from './simulations.ts';
 
-/** An input applied twice is the same as applied once; the log of events alone may be longer. */
+/** An input applied twice has the effect of one; only the log of events may grow. */
 export function note(sim: DaskSimulation, cause: Cause, apply: (to: ClusterState) => void): void {
   watchScaling(sim, cause, () => apply(sim.state));
   checkNow(sim);
@@ -27,7 +27,7 @@ export function note(sim: DaskSimulation, cause: Cause, apply: (to: ClusterState
   must(once === quiet(sim.state), () => 'a repeated input changed the state');
 }
 
-/** True when the report was accepted, as it must be exactly from an instance that we know and did not end. */
+/** Returns whether the report was accepted. Only reports of known instances that were not terminated may be accepted. */
 export function sendReport(
   sim: DaskSimulation,
   instance: ClusterInstance,
@@ -39,7 +39,7 @@ export function sendReport(
   const expected = isLive(instance) && isOurs;
   const before = expected ? '' : quiet(sim.state);
   const isLeaving = Boolean(instance.agent?.drain) || sim.books.interrupted.has(instance.id);
-  // Its slot may have fewer afterwards: good work ends a failure streak.
+  // The slot may have fewer failures afterwards, because good work ends a failure streak.
   const failed = (): string => (isLeaving ? JSON.stringify(sim.state.failures) : '');
   const failures = failed();
   if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(sim);
@@ -57,7 +57,7 @@ export function sendReport(
 const ranks: Record<ProcessState, number> = { pending: 0, starting: 1, started: 2, stopping: 3, stopped: 4, error: 4 };
 const order = ['pending', 'starting', 'started', 'stopping'] as const;
 
-/** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` sends a report after its end. */
+/** Advances a Dask process; `stale` repeats an earlier stage, `late` sends a report after its end. */
 export function reportProcess(sim: DaskSimulation, instance: ClusterInstance, how: string): void {
   const before = instance.agent?.process?.state ?? null;
   const at = before === null ? -1 : ranks[before];
@@ -71,7 +71,7 @@ export function reportProcess(sim: DaskSimulation, instance: ClusterInstance, ho
     stops: { state: 'stopped', code: null },
     closes: { state: 'stopping', code: null },
   };
-  // No worker is there before its scheduler.
+  // No worker starts before its scheduler.
   if (how === 'goes on' && next === 'started' && instance.role === 'worker' && !sim.books.schedulerStarted) return;
   const { state, code } = ends[how] ?? { state: next ?? 'pending', code: null };
   const name = instance.role === 'head' ? 'scheduler' : `worker-${instance.id}`;
@@ -91,7 +91,7 @@ export function reportProcess(sim: DaskSimulation, instance: ClusterInstance, ho
   }
 }
 
-/** The cloud interrupts a worker: its slot is for another from now on, and it is drained while there is time. */
+/** The cloud interrupts a worker: its slot is vacant from now on, and the worker is drained while there is time. */
 export function interrupt(sim: DaskSimulation, instance: ClusterInstance, inMs: number): void {
   const { state, books, nowMs } = sim;
   if (instance.role === 'head' || instance.state !== 'ready') return;
@@ -108,9 +108,9 @@ export interface SchedulerWords {
   clients: number;
   idleForMs: number | null;
   target: number | null;
-  /** Running keys by worker, round and round. */
+  /** Numbers of running keys, assigned to the workers in rotation. */
   keys: number[];
-  /** A bit for each worker that the scheduler has lost sight of. */
+  /** One bit for each worker that the scheduler no longer lists. */
   missing: number;
 }
 
@@ -154,7 +154,7 @@ export function reportScheduler(
   }
 }
 
-/** The head's agent says that its scheduler does not answer, and for how long, or that it does again. */
+/** The head's agent reports that its scheduler is unresponsive and for how long, or that it responds again. */
 export function reportUnanswered(sim: DaskSimulation, unansweredForMs: number | null): void {
   const { state, books } = sim;
   const head = headOf(state);
@@ -168,7 +168,7 @@ export function reportUnanswered(sim: DaskSimulation, unansweredForMs: number | 
   must((newest() !== before) === isChange, () => 'an event too many, or none, of an answer that came or stayed out');
 }
 
-/** The head's agent says how a drain went: any that was ever ordered, at any time, and again. */
+/** The head's agent reports the outcome of any drain that was ever ordered, at any time, possibly again. */
 export function reportDrained(sim: DaskSimulation, id: number, outcome: DrainOutcome): void {
   const { state, books } = sim;
   const head = headOf(state);
@@ -240,7 +240,7 @@ function finish(sim: DaskSimulation, effect: Effect): void {
   sim.effects = sim.effects.filter((each) => each !== effect);
 }
 
-/** All goes as it should for a while: launches succeed, agents register, processes start. At most one, the nth, does not. */
+/** Launches succeed, agents register, processes start. At most one, the nth, fails. */
 export function bringUp(sim: DaskSimulation, failing: number | null = null): void {
   for (const effect of sim.effects) {
     if (effect.kind === 'launch') launched(sim, effect, 'full');
@@ -262,14 +262,14 @@ export function bringUp(sim: DaskSimulation, failing: number | null = null): voi
   }
 }
 
-/** Signs of life of all live agents: the API keeps them. */
+/** All live agents report; the API records when. */
 export function breathe(sim: DaskSimulation): void {
   const alive = sim.state.instances.filter((instance) => instance.state === 'ready');
   if (alive.some(({ role }) => role === 'head')) noteHeadHeard(sim);
   for (const { id } of alive) noteApiHeard(sim, id);
 }
 
-/** Time in which all agents report that they live. */
+/** Time passes in which all agents report. */
 export function live(sim: DaskSimulation, ms: number): void {
   const endMs = sim.nowMs + ms;
   while (sim.nowMs < endMs) {
@@ -286,7 +286,7 @@ export function breatheUntil(sim: DaskSimulation, untilMs: number): void {
   }
 }
 
-/** A person names the number of instances, and adaptive scaling is off from then on. */
+/** A user sets the number of instances, which turns adaptive scaling off. */
 export function scale(sim: DaskSimulation, instances: number): void {
   if (sim.state.stopRequested === null) sim.books.adaptive = null;
   note(sim, 'asked', (to) => sim.rules.scaleCluster(to, instances, sim.nowMs));

@@ -1,10 +1,10 @@
-// Watches every step that changes how many workers a simulated Dask cluster is to have: who goes, and who asked for it.
+// Checks every step that changes the number of workers of a simulated Dask cluster: which worker leaves, and what caused the change.
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
 import { fewerAfterMs } from './dask-settings.ts';
 import { type DaskSimulation, hasStarted, isServing } from './dask-books.ts';
 import { must } from './simulations.ts';
 
-/** A request sets the number, or adaptive scaling changes it: after an input, or as time goes by. */
+/** The cause of a new number of workers: a request, or adaptive scaling after an input or by time. */
 export type Cause = 'asked' | 'input' | 'time';
 
 export function watchScaling(sim: DaskSimulation, cause: Cause, step: () => void): void {
@@ -27,7 +27,7 @@ export function watchScaling(sim: DaskSimulation, cause: Cause, step: () => void
   must(cause !== 'time' || state.target < target || isAsked, () => 'time alone makes it grow');
 }
 
-/** No worker goes that does more than one that stays, and no started worker goes before one that has not started. */
+/** No worker leaves that runs more tasks than one that stays, and no started worker leaves before one that has not started. */
 function checkWhoGoes(sim: DaskSimulation): void {
   const { state, met } = sim;
   met('scale down');

@@ -1,4 +1,4 @@
-// How a simulated Dask cluster comes to rest or to its end, whatever has happened so far.
+// How a simulated Dask cluster settles or ends, from any state.
 import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import { between, fewerAfterMs } from './dask-settings.ts';
 import { agentRetryMs, type DaskSimulation, dueEnds, hasStarted, headOf } from './dask-books.ts';
@@ -20,7 +20,7 @@ import {
 } from './dask-inputs.ts';
 import { must } from './simulations.ts';
 
-/** One worker fewer, by request or by Dask's own target, and what then becomes of the one that has to go. */
+/** One worker fewer, by request or by Dask's own target, and the outcomes for the drained worker. */
 export function sendAway(sim: DaskSimulation, isAdaptive: boolean, next: string): void {
   const { state } = sim;
   bringUp(sim);
@@ -30,7 +30,7 @@ export function sendAway(sim: DaskSimulation, isAdaptive: boolean, next: string)
   reportScheduler(sim, words);
   decide(sim);
   if (isAdaptive) {
-    // Its targets jump about; the most of a minute counts.
+    // Dask's targets fluctuate; the maximum within a minute counts.
     live(sim, fewerAfterMs / 2);
     reportScheduler(sim, { ...words, target: 0 });
     live(sim, fewerAfterMs / 2);
@@ -40,13 +40,13 @@ export function sendAway(sim: DaskSimulation, isAdaptive: boolean, next: string)
   const leaving = state.instances.find((instance) => instance.agent?.drain?.id === drain?.id);
   if (drain === undefined || leaving === undefined || leaving.state !== 'ready') return;
   if (next === 'dies' || next === 'stops') reportProcess(sim, leaving, next);
-  // There is no room any more for one that comes back.
+  // No vacant slot remains for a worker that is kept.
   if (next === 'kept too late') adapt(sim, between(0, state.target - 1));
   if (next === 'drained' || next === 'kept') reportDrained(sim, drain.id, next);
   if (next === 'kept too late') reportDrained(sim, drain.id, 'kept');
 }
 
-/** Our API is down while it computes nothing, and no client is connected; then its agents are heard again, with a report or without. */
+/** The API is down while the cluster computes nothing and no client is connected. Then its agents are heard again, with or without a report. */
 export function outage(sim: DaskSimulation, after: string): void {
   bringUp(sim);
   reportScheduler(sim, { clients: 0, idleForMs: 0, target: null, keys: [0], missing: 0 });
@@ -89,7 +89,7 @@ function answerAll(sim: DaskSimulation): void {
   }
 }
 
-/** All goes well, and a client computes: then every slot has its process, and no instance is being terminated. */
+/** Nothing fails and a client computes: every slot then has its process, and no instance is being terminated. */
 function calmDown(sim: DaskSimulation): void {
   const { rules } = sim;
   adapt(sim, null);
@@ -102,7 +102,7 @@ function calmDown(sim: DaskSimulation): void {
     bringUp(sim);
     answerAll(sim);
     breathe(sim);
-    // Long enough for every drain and back-off that is left over.
+    // Long enough for every remaining drain and backoff.
     if (round < 7) sim.nowMs += 12_000;
     decide(sim);
   }
@@ -126,7 +126,7 @@ function calmDown(sim: DaskSimulation): void {
   must(rules.clusterStatus(state) === 'ready', () => `all have started, yet it is ${rules.clusterStatus(state)}`);
 }
 
-/** Nothing more is computed, or no client connects; all agents live on. The plan's own wake-ups must find the end. */
+/** The cluster computes nothing, or no client connects, and all agents live on. The plan's own wake-ups must find the end. */
 function waitAlive(sim: DaskSimulation, how: string): void {
   const { rules } = sim;
   if (how === 'no client') {
@@ -140,7 +140,7 @@ function waitAlive(sim: DaskSimulation, how: string): void {
     bringUp(sim);
     breathe(sim);
     if (!isLinked(sim)) return;
-    // It goes on saying so: neither wait begins anew with that.
+    // Repeated reports of the same state restart neither wait.
     const idleForMs = dueMs === Infinity ? 0 : sim.nowMs - (sim.books.idleSinceMs ?? sim.nowMs);
     reportScheduler(sim, {
       clients: 0,
@@ -151,7 +151,7 @@ function waitAlive(sim: DaskSimulation, how: string): void {
     });
     decide(sim);
     if (dueMs < Infinity) return;
-    // Until then a worker may yet start.
+    // Until then a worker may still start.
     const ends = dueEnds(sim).filter((end) => end.code !== 'START_FAILED');
     dueMs = ends.reduce((first, end) => Math.min(first, end.atMs), Infinity);
   };
@@ -159,7 +159,7 @@ function waitAlive(sim: DaskSimulation, how: string): void {
   const stop = sim.state.stopRequested;
   const isTimed =
     stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !hadEnded;
-  // After an outage the workflow may take the head's first report for its first sign of life, which the API heard before.
+  // After an outage, the workflow may take the head's first report for its first sign of life, although the API heard earlier ones.
   const latestMs = dueMs + (sim.books.headAgainMs > 0 ? agentRetryMs : 0);
   must(
     !isTimed || (stop.atMs >= dueMs && stop.atMs <= latestMs),
@@ -167,13 +167,13 @@ function waitAlive(sim: DaskSimulation, how: string): void {
   );
 }
 
-/** The head's agent speaks for a scheduler that runs. */
+/** The head's agent reports for a running scheduler. */
 function isLinked({ state }: DaskSimulation): boolean {
   const head = headOf(state);
   return head !== undefined && hasStarted(head);
 }
 
-/** No agent is ever heard again; the provider finds them gone, at once or when they have ended for want of an answer. */
+/** No agent is ever heard again. The provider reports the instances as terminated, at once or after their watchdog timeout. */
 function waitForgotten(sim: DaskSimulation, how: string): void {
   const deadAtMs = how === 'gone' ? sim.nowMs : sim.nowMs + defaultWatchdogTimeoutMs;
   const meanwhile = (): void => {
@@ -187,7 +187,7 @@ function waitForgotten(sim: DaskSimulation, how: string): void {
   stepToEnd(sim, meanwhile, (wakeAtMs) => (sim.nowMs = wakeAtMs));
 }
 
-/** From one wake-up of the plan to the next, and never otherwise. */
+/** Advances only from one wake-up of the plan to the next. */
 function stepToEnd(sim: DaskSimulation, meanwhile: () => void, pass: (wakeAtMs: number) => void): void {
   for (let wakes = 0; sim.state.stopRequested === null; wakes += 1) {
     must(wakes < 200, () => `it never ends: ${JSON.stringify(sim.state)}`);

@@ -26,7 +26,7 @@ export const between = (minimum: number, maximum: number): Adaptive => ({
   intervalMs: fewerAfterMs / 12,
 });
 
-/** The rules write into their settings, so each cluster has its own. */
+/** The rules modify their settings, and each cluster needs its own copy. */
 export function daskClusterSettings(instances: number, dask: DaskSettings = daskSettings): ClusterSettings {
   return {
     name: 'simulated',

@@ -1,5 +1,5 @@
-// A simulation of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
-// with every outcome or none, people who scale, adapt and stop. Inputs are in dask-inputs.ts, checks in dask-checks.ts.
+// A simulation of one Dask cluster: processes that start, fail and end, a scheduler that reports its workers, drains with every outcome or none,
+// users who scale, adapt and stop. Inputs are in dask-inputs.ts, checks in dask-checks.ts.
 import fc from 'fast-check';
 
 import type { ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
@@ -194,14 +194,14 @@ function take(sim: DaskSimulation, each: Step): void {
     return;
   }
   if (each.do === 'drained') {
-    // Every other one is any that there ever was, in books that are longer than what is open.
+    // Half of the outcomes are for any earlier drain, the other half for an open one.
     const open = books.drains.filter((drain) => drain.outcome === null);
     const drain = pick(each.drain % 2 === 0 || open.length === 0 ? books.drains : open, each.drain);
     return drain === undefined ? undefined : reportDrained(sim, drain.id, each.outcome);
   }
   if (each.do === 'process') {
     const instance = pick(state.instances, each.instance);
-    // Half of all misfortunes of the head would leave little to see.
+    // Only half of the head's failures are applied: with all of them, most simulations would end early.
     if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0))
       reportProcess(sim, instance, each.how);
     return;
@@ -244,7 +244,7 @@ function take(sim: DaskSimulation, each: Step): void {
     sim.nowMs = rules.planCluster(state, sim.nowMs).wakeAtMs ?? sim.nowMs;
     return;
   }
-  // Continue-as-new: the state as JSON is the same state, with the same plan. And to plan is only to read.
+  // Continue-as-new: the state after a round trip through JSON is the same, with the same plan. Planning changes nothing.
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
   must(same(rules.planCluster(copy, sim.nowMs), rules.planCluster(state, sim.nowMs)), () => 'JSON changes the plan');
   must(same(copy, state), () => 'planning changed the state');

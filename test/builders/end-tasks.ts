@@ -1,4 +1,4 @@
-// Ends tasks of a job as its agents do, in any order; the others wait again.
+// Ends tasks of a job as its agents do, in any order; the other tasks are queued again.
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';

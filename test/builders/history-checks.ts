@@ -1,4 +1,4 @@
-// What must hold of a cluster's history at any moment: folded, it says what the cluster's view says.
+// Invariant of a cluster's history: replaying it yields the cluster's view.
 import { applyMoment, clusterAt, createFold } from '../../domain/cluster/at.ts';
 import { recordChanges } from '../../domain/cluster/changes.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
@@ -6,7 +6,7 @@ import { spendingPerHour } from '../../domain/cost/ledger.ts';
 import { viewCluster } from '../../views/cluster.ts';
 import { must } from './simulations.ts';
 
-/** Nothing of a simulation is written to a database: its state holds its whole history and all its cost entries. */
+/** The simulation writes nothing to a database: the state holds its whole history and all its cost entries. */
 export function checkHistory(state: ClusterState, nowMs: number): void {
   recordChanges(state, nowMs);
   const { held, nextSeq } = state.history;

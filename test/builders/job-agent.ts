@@ -1,6 +1,6 @@
-// An agent as its job sees it: it counts its claims up by one after an answer, repeats what was not answered, and keeps
-// results until they are acknowledged. It may hold several leases, all begun at once or one after the other, hand back what
-// it has not begun, be slow, freeze, die, and have a clock of its own.
+// An agent from its job's point of view. It increments its claim after each answer, repeats unanswered exchanges, and keeps results until they are
+// acknowledged. It may hold several leases, run them at once or one after the other, return leases that it has not begun, be slow, freeze, die, and
+// have a skewed clock.
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 
 export interface SimAgent {
@@ -9,19 +9,19 @@ export interface SimAgent {
   /** It runs one task at a time: its other leases wait for their turn. */
   takesTurns: boolean;
   head: boolean;
-  /** What its clock shows beyond ours. */
+  /** The offset of its clock from the simulation's clock. */
   skewMs: number;
   claim: number;
   claimIsOpen: boolean;
   highestLease: number;
-  /** With those that wait for their turn, which comes in this order. */
+  /** Including the leases that wait for their turn, in the order of their turns. */
   running: { lease: number; task: number; attempt: number }[];
-  /** Returned, and not acknowledged yet. */
+  /** Returned and not acknowledged yet. */
   returning: number[];
   unacknowledged: TaskResult[];
   frozen: boolean;
   dead: boolean;
-  /** It got the order to stop. */
+  /** It received the order to stop. */
   stopped: boolean;
 }
 
@@ -83,7 +83,7 @@ export function hear(agent: SimAgent, item: ExchangeItem, answer: ExchangeAnswer
   }
 }
 
-/** It hands back all that waits for its turn. */
+/** It returns all leases that wait for their turn. */
 export function returnLeases(agent: SimAgent): void {
   if (!agent.takesTurns) return;
   agent.returning.push(...agent.running.splice(1).map((held) => held.lease));

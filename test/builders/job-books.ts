@@ -1,5 +1,5 @@
-// The books of a simulated job: kept from what was said and answered alone, in the plainest way, and compared with the
-// rules' own state after every step.
+// The books of a simulated job: derived from the exchanges and their answers alone, as simply as possible, and compared with the rules' own state
+// after every step.
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import { isFresh } from '../../domain/job/placement.ts';
 import type { JobState, TaskRecord } from '../../domain/job/state.ts';
@@ -11,7 +11,7 @@ export interface OpenLease {
   instance: string;
   claim: number;
   attempt: number;
-  /** Granted beside others, and never said to run. */
+  /** Granted in addition to a running lease, and never reported as running. */
   ahead: boolean;
   running: boolean;
 }
@@ -19,22 +19,22 @@ export interface OpenLease {
 export interface JobBooks {
   open: Map<number, OpenLease>;
   newestLease: number;
-  /** `alone`: it was on an instance that was lost. */
+  /** `alone`: the task was on a lost instance. */
   tasks: {
     failures: number;
     losses: number;
-    /** Attempts that ended with an instance that ended in order. */
+    /** Attempts that ended because their instance ended in order. */
     interruptions: number;
     alone: boolean;
     ended: 0 | 1 | 2 | 3;
     recorded: boolean;
   }[];
   retries: number;
-  /** Leases that ended without a result: what is said under them later is stale. */
+  /** Leases that ended without a result: later messages about them are stale. */
   lostLeases: Set<number>;
   lastClaim: Map<string, number>;
   lostInstances: Set<string>;
-  /** Instances that went because nothing waited for them. */
+  /** Instances that were released because no task waited for them. */
   isReleased: Set<string>;
   cancelled: boolean;
   written: TaskRecord[];
@@ -69,7 +69,7 @@ export function isLive(books: JobBooks, instance: string, result: TaskResult): b
   return lease !== undefined && lease.instance === instance && lease.task === result.task;
 }
 
-/** Whether the item can change anything at all: it brings no live result, renews nothing and makes no new claim. */
+/** Whether the item changes nothing: it has no live result, renews no lease and makes no new claim. */
 export function isNoOp(books: JobBooks, item: ExchangeItem): boolean {
   const renews = item.running.some((lease) => books.open.get(lease)?.instance === item.instance);
   const claims = item.want > 0 && item.claim > (books.lastClaim.get(item.instance) ?? -1);
@@ -81,7 +81,7 @@ export function isNoOp(books: JobBooks, item: ExchangeItem): boolean {
   );
 }
 
-/** A lease that waited for its turn counts as no loss, unless its agent was there and did not know of it. */
+/** A lease that waited for its turn counts as no loss, unless its agent was present and did not know the lease. */
 export function loseInBooks(books: JobBooks, lease: number, isForgotten = false): void {
   const held = books.open.get(lease);
   must(held !== undefined, () => `lease ${lease} ended twice`);
@@ -94,7 +94,7 @@ export function loseInBooks(books: JobBooks, lease: number, isForgotten = false)
   if (task.losses >= maxLostAttempts) end(task, 2);
 }
 
-/** An instance that ended in order is no task's fault; what had not begun loses no attempt. */
+/** An instance that ends in order is no failure of the task; a lease that had not begun costs no attempt. */
 export function interruptInBooks(books: JobBooks, lease: number): void {
   const held = books.open.get(lease);
   must(held !== undefined, () => `lease ${lease} ended twice`);
@@ -112,7 +112,7 @@ export function cancelInBooks(books: JobBooks): void {
   for (const task of books.tasks) if (task.ended === 0) task.ended = 3;
 }
 
-/** Enters an exchange, and checks its answer on the way. */
+/** Records an exchange and checks its answer. */
 export function enterExchange(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer): void {
   for (const result of item.results) if (isLive(books, item.instance, result)) enterResult(books, result);
   must(
@@ -147,7 +147,7 @@ function enterResult(books: JobBooks, result: TaskResult): void {
   if (task.failures > books.retries) end(task, 2);
 }
 
-/** What never began goes back unharmed. */
+/** A lease that never began is requeued without a loss. */
 function enterReturns(books: JobBooks, { instance, returned = [] }: ExchangeItem): void {
   for (const lease of returned) {
     const held = books.open.get(lease);
@@ -207,7 +207,7 @@ export function taskIdAt(index: number): number {
   return 10 + 2 * index;
 }
 
-/** Everything that must hold at any moment. */
+/** Invariants at every moment. */
 export function compareBooks(books: JobBooks, state: JobState, nowMs: number): void {
   const open = [...books.open].map(([lease, { task, instance, attempt, running }]) => [
     ...[lease, task, instance, attempt, running],
@@ -237,7 +237,7 @@ export function compareBooks(books: JobBooks, state: JobState, nowMs: number): v
 
 function compareLease(books: JobBooks, held: JobState['leases'][number], leaseMs: number, nowMs: number): void {
   must(held.extensions <= maxLeaseExtensions, () => `lease ${held.lease} was extended ${held.extensions} times`);
-  // A lease may grow to a quarter of the time that its agent has been heard to hold it.
+  // A lease may be extended by a quarter of the time for which its agent has been heard to hold it.
   const grownMs = (held.heardAtMs - held.grantedAtMs) / 4;
   const latestMs = Math.max(nowMs + leaseMs, held.heardAtMs + Math.min(grownMs, maxGrownLeaseMs));
   must(held.heardAtMs <= nowMs && held.deadlineMs <= latestMs, () => `lease ${held.lease} lies in the future`);
@@ -245,7 +245,7 @@ function compareLease(books: JobBooks, held: JobState['leases'][number], leaseMs
   must(task.losses < maxLostAttempts && task.failures <= books.retries, () => `task ${held.task} runs too often`);
 }
 
-/** Every open task is in exactly one place: leased, waiting again, or not begun. */
+/** Every open task is in exactly one place: leased, queued again, or not begun. */
 function compareQueue(books: JobBooks, state: JobState): void {
   const leased = [...books.open.values()].map((lease) => lease.task);
   const fresh = books.tasks.map((_, index) => index).filter((index) => isFresh(state, index));
@@ -254,7 +254,7 @@ function compareQueue(books: JobBooks, state: JobState): void {
   must(same(places, openTasks), () => `open tasks ${String(openTasks)} are kept at ${String(places)}`);
 }
 
-/** One record for each task that has run to an end, none for another, and what is written stays written. */
+/** Each completed task has exactly one record, no other task has one, and written records never change. */
 function compareRecords(books: JobBooks, state: JobState): void {
   const records = [...books.written, ...state.page];
   const codes = { done: 1, error: 2, cancelled: 3 } as const;

@@ -1,5 +1,5 @@
-// What can happen in a simulated job: exchanges that are answered, lost or repeated, foreign results, deaths, cancels, a state that
-// goes through JSON. Each is entered in the simulation's own books (job-books.ts).
+// The events of a simulated job: exchanges that are answered, lost or repeated, foreign results, deaths, cancellations, a state that passes through
+// JSON. Each event is entered in the simulation's own books (job-books.ts).
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { createAgent, finishOne, returnLeases, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
@@ -42,7 +42,7 @@ export interface JobSimulation {
   born: number;
   capacity: number;
   takesTurns: boolean;
-  /** Everything said so far: the network may deliver any of it again, or for the first time. */
+  /** All items sent so far: the network may deliver any of them again or for the first time. */
   said: ExchangeItem[];
   results: TaskResult[];
   /** When each instance was last heard. */
@@ -52,7 +52,7 @@ export interface JobSimulation {
   met: Met<JobSubject>;
 }
 
-/** A restarted agent is another instance. Their clocks are an hour early, right, or an hour late. */
+/** A restarted agent is another instance. The agents' clocks are an hour early, right, or an hour late. */
 export function startAgent(sim: JobSimulation, isHead = sim.born === 0): SimAgent {
   const { born, capacity, takesTurns } = sim;
   const skewMs = ((born % 3) - 1) * 3_600_000;
@@ -71,7 +71,7 @@ export function talk(sim: JobSimulation, agent: SimAgent | undefined, how: strin
   if (how === 'answered') hear(agent, item, answer);
 }
 
-/** It asks for work and drops what it gets, again and again. */
+/** The agent claims work and drops it, repeatedly. */
 export function forget(sim: JobSimulation, agent: SimAgent, times: number): void {
   for (let n = 0; n < times; n += 1) {
     talk(sim, agent, 'answered');
@@ -79,7 +79,7 @@ export function forget(sim: JobSimulation, agent: SimAgent, times: number): void
   }
 }
 
-/** What it has not begun goes to others. */
+/** The leases that it has not begun are granted to other agents. */
 export function giveUpTurns(sim: JobSimulation, agent: SimAgent): void {
   if (!isAwake(agent)) return;
   returnLeases(agent);
@@ -112,14 +112,16 @@ export function deliver(sim: JobSimulation, item: ExchangeItem): ExchangeAnswer 
 
 const isNamed = ({ running, held = [] }: ExchangeItem, lease: number): boolean => [...running, ...held].includes(lease);
 
-/** The state but for what a stale or repeated item may leave behind: two counters, that its sender was heard and what it is, and that no agent waits. */
+/**
+ * The state without the traces that a stale or repeated item may leave: two counters, its sender's last contact and role, and that no agent waits.
+ */
 function withoutTraces(state: JobState, instance: string): string {
   const sender = { ...state.instances[instance], lastSeenMs: 0, head: null };
   const counters = { ...state.counters, stale: 0, repeated: 0 };
   return JSON.stringify({ ...state, counters, emptySinceMs: 0, instances: { ...state.instances, [instance]: sender } });
 }
 
-/** A result under a lease that is not its sender's, or that has ended, or for another task. */
+/** A result under another sender's lease, an ended lease, or for another task. */
 export function deliverForeign(sim: JobSimulation, result: TaskResult | undefined, agent: SimAgent | undefined): void {
   if (agent === undefined) return;
   const running = sim.state.leases.find((held) => held.instance !== agent.id);
@@ -145,7 +147,7 @@ export function die(sim: JobSimulation, agent: SimAgent): void {
   if (sim.born < 8) startAgent(sim);
 }
 
-/** The cluster says that it is gone; mostly of a dead one, sometimes by mistake of one that works on. */
+/** The cluster reports the instance as lost or ended: usually a dead one, sometimes by mistake a working one. */
 export function foundGone(sim: JobSimulation, agent: SimAgent, isOrderly: boolean): void {
   const { rules, state, books } = sim;
   rules.loseInstance(state, { id: agent.id, why: 'found gone', isOrderly }, sim.nowMs);
@@ -167,7 +169,7 @@ export function cancel(sim: JobSimulation, code: string): void {
   if (hadEnded) must(before === JSON.stringify(sim.state), () => 'a cancel after the end must change nothing');
 }
 
-/** Continue-as-new: the state goes through JSON, and pages that are due go to the archive. */
+/** Continue-as-new: the state passes through JSON, and pages that are due move to the archive. */
 export function continueAsNew(sim: JobSimulation): void {
   const copy: JobState = JSON.parse(JSON.stringify(sim.state));
   must(same(copy, sim.state) && sameKeys(copy, sim.state), () => 'the state is not plain JSON');

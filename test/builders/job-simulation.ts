@@ -1,5 +1,5 @@
-// A simulation of one job: agents that behave as real ones do, a network that loses, repeats and delays, outages of
-// ours, instances that freeze and die. Every step is checked against books of its own (job-books.ts).
+// A simulation of one job: agents that behave as real ones do, a network that loses, repeats and delays messages, outages of the control plane,
+// instances that freeze and die. Every step is checked against independent books (job-books.ts).
 import fc from 'fast-check';
 
 import { compareBooks, isAllOver, openBooks, taskIdAt } from './job-books.ts';
@@ -156,7 +156,7 @@ function take(sim: JobSimulation, each: Step): void {
   else foundGone(sim, agent, each.isOrderly);
 }
 
-/** The network works, one fresh agent is there: the job must come to its end within a bounded number of rounds. */
+/** The network works and one fresh agent starts: the job must end within a bounded number of rounds. */
 function calmDown(sim: JobSimulation, thawAtEnd: boolean): void {
   startAgent(sim, true);
   for (const agent of sim.agents) if (thawAtEnd) agent.frozen = false;
@@ -175,7 +175,7 @@ function calmDown(sim: JobSimulation, thawAtEnd: boolean): void {
   }
 }
 
-/** Whatever arrives afterwards, also from agents that slept through it all, changes nothing but counters. */
+/** Late arrivals, including those of agents that were frozen throughout, change only counters. */
 function afterTheEnd(sim: JobSimulation): void {
   for (const agent of sim.agents) {
     agent.frozen = false;

@@ -1,11 +1,11 @@
-// Time in a simulated job: it wakes when it said it would, checks its leases, and may end one for silence only after
-// bounded periods in which another agent was heard.
+// Time in a simulated job: the job wakes at its announced time and checks its leases. It may end a lease for silence only after bounded periods in
+// which another agent was heard.
 import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/job/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
 import type { JobSimulation } from './job-happenings.ts';
 import { must, same } from './simulations.ts';
 
-/** Lets time pass. In an outage no agent is heard, and only leases that were due before it may end. */
+/** Lets time pass. In an outage no agent is heard, and only leases that were already due may end. */
 export function passTime(sim: JobSimulation, ms: number, isOutage: boolean): void {
   const fromMs = sim.nowMs;
   const untilMs = fromMs + ms;
@@ -32,7 +32,7 @@ function hasTimeout(sim: JobSimulation): boolean {
   return !isAllOver(sim.books) && sim.state.settings.jobTimeoutMs !== null && sim.state.startedAtMs !== null;
 }
 
-/** Only idle instances other than the head go, only when no task has waited for a while, and each only once. */
+/** Only idle instances other than the head are released, only when no task has waited for a while, and each only once. */
 function shrink(sim: JobSimulation): void {
   const { rules, state, agents, books, nowMs } = sim;
   const before = JSON.stringify(state.leases);
@@ -52,7 +52,7 @@ function shrink(sim: JobSimulation): void {
   must(rules.releaseSpareInstances(state, nowMs).length === 0, () => 'more go at the same moment');
 }
 
-/** What the workflow's loop does whenever it wakes. */
+/** The steps of the workflow's loop at each wake-up. */
 function wake(sim: JobSimulation, outageFromMs: number | null): void {
   const { rules, state, books, nowMs } = sim;
   const timeoutMs = rules.timeoutAtMs(state);
@@ -77,7 +77,7 @@ function wake(sim: JobSimulation, outageFromMs: number | null): void {
   }
 }
 
-/** Silence is no death: only others that were heard meanwhile, period after period, prove that our link worked. */
+/** Silence alone proves no death: other agents must have been heard meanwhile, period after period, which proves that the link worked. */
 function endedForSilence(
   sim: JobSimulation,
   was: JobSimulation['state']['leases'][number],

@@ -1,6 +1,6 @@
-// EC2 for simulations of the cost ledger: the emulated account, with its own append-only ledger and its own prices, called without
-// HTTP. Like EC2, it reports launches and ends in whole seconds, no time of a spot instance that it took back, and nothing of an
-// instance that ended more than an hour ago.
+// EC2 for simulations of the cost ledger: the emulated account, with its own append-only ledger and its own prices, called without HTTP. Like EC2, it
+// reports launches and ends in whole seconds, no end time of an interrupted spot instance, and nothing about an instance that ended more than an hour
+// ago.
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
@@ -13,22 +13,22 @@ import { instanceTypes, priceOf } from '../emulator/types.ts';
 export type Launch = Extract<Decision, { kind: 'launch' }>;
 
 export interface LedgerCloud {
-  /** `granted`: of so many slots; the rest has no capacity. `shown`: so many of the instances are in the answer. A repeat launches nothing. */
+  /** `granted`: the number of slots with capacity. `shown`: the number of instances in the answer. A repeat launches nothing. */
   launch(decision: Launch, granted: number, shown: number): LaunchOutcome;
-  /** Of those that exist, and are not on their way out for those who list. */
+  /** Existing instances that are not listed as shutting down. */
   list(): string[];
   isGone(id: string): boolean;
   terminate(ids: readonly string[]): void;
   lifetimes(ids: readonly string[]): Lifetime[];
   die(id: string): void;
-  /** Takes a spot instance back at a time; false for one that is not on the spot market, or is on its way already. */
+  /** Interrupts a spot instance at a given time. Returns false for an on-demand instance or one that is already shutting down. */
   interrupt(id: string, atMs: number): boolean;
   /** The next announced end. */
   nextEndMs(): number | null;
-  /** Carries out announced ends whose time has come. */
+  /** Carries out the announced ends that are due. */
   takeBack(): void;
   entries(): readonly LedgerEntry[];
-  /** EC2's own words on how long an instance existed, and what it charges. */
+  /** EC2's own account of an instance's lifetime and its charge. */
   billOf(id: string): Bill;
 }
 
@@ -132,7 +132,7 @@ function lifetimeOf(instance: Instance): Lifetime[] {
   return [{ id, role, type, zone, market, price, launchedAtMs: wholeSeconds(launchedAtMs), endedAtMs }];
 }
 
-/** Prices move: every hour another one on the spot market. */
+/** The spot price changes every hour. */
 function priceNow({ type, market, publicIp }: Pick<Instance, 'type' | 'market' | 'publicIp'>): InstancePrice {
   return { ...priceAt({ type, market, hasPublicIp: publicIp !== null }), source: 'price at its launch' };
 }
@@ -144,7 +144,7 @@ function priceAt({ type, market, hasPublicIp }: Pick<LedgerEntry, 'type' | 'mark
   return { microsPerHour, diskMicrosPerHour, addressMicrosPerHour: hasPublicIp ? addressMicrosPerHour : 0 };
 }
 
-/** By the second, a minute at least for the instance. */
+/** Billed by the second, with a minimum of one minute for the instance. */
 function billOf(entries: readonly LedgerEntry[], id: string): Bill {
   const launched = entries.find((entry) => entry.id === id && entry.event === 'launched');
   const ended = entries.find((entry) => entry.id === id && entry.event === 'ended');

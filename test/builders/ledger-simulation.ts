@@ -1,6 +1,6 @@
-// A simulation of one cluster and its cost ledger: the real rules decide and book, the emulated cloud launches, ends and bills. Answers
-// of the cloud and of the database are lost as by kills of the process that asked, arrive late or in another order; instances
-// die, are interrupted, and never register; the control plane is stopped for hours.
+// A simulation of one cluster and its cost ledger: the real rules decide and book, the emulated cloud launches, ends and bills. Answers of the cloud
+// and of the database are lost as if the calling process was killed, arrive late or reordered; instances die, are interrupted, and never register;
+// the control plane is stopped for hours.
 import fc from 'fast-check';
 
 import { applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
@@ -14,16 +14,16 @@ import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { createLedgerCloud, type LedgerCloud } from './ledger-cloud.ts';
 import { pick } from './simulations.ts';
 
-/** Writes the entries of a cluster to the database, in an order of its own. */
+/** Writes the entries of a cluster to the database, in any order. */
 export type WriteCosts = (costs: readonly CostInterval[]) => Promise<void>;
 
 export interface LedgerRun {
   cloud: LedgerCloud;
-  /** Ended by EC2 without a time in its answer, or longer ago than it remembers: the ledger has our own time. */
+  /** EC2 reported no end time, or no longer lists the instance: the ledger has the control plane's own time. */
   unnamed: ReadonlySet<string>;
-  /** As `maxCost` counts in its state, before it looked for instances that no launch had returned. */
+  /** The state's `maxCost` total before it looked for instances that no launch had returned. */
   endedMicros: number;
-  /** Those that it found then. */
+  /** The instances found by that search. */
   found: ReadonlySet<string>;
   met: ReadonlySet<LedgerSubject>;
 }
@@ -170,7 +170,7 @@ async function take(sim: Simulation, each: Step): Promise<void> {
   }
 }
 
-/** What its agent says: that it is there, or when it is interrupted. An instance that has ended says nothing. */
+/** The agent's report: alive or interrupted. An ended instance reports nothing. */
 function report({ state, cloud }: Simulation, id: string, terminatesAtMs?: number): void {
   const known = state.instances.find((instance) => instance.id === id);
   if (known === undefined || cloud.isGone(id)) return;
@@ -189,7 +189,7 @@ function wait({ cloud, setTime }: Simulation, ms: number): void {
   setTime(untilMs);
 }
 
-/** `lost`: it is carried out, its answer never arrives, and it stays to be carried out. `hidden`: an instance is not in the answer. */
+/** `lost`: the call takes effect, its answer never arrives, and the effect remains pending. `hidden`: one instance is missing from the answer. */
 function answer(sim: Simulation, effect: Effect | undefined, how: string): void {
   const { state, cloud, met, effects, unnamed } = sim;
   if (effect === undefined) return;
@@ -219,7 +219,7 @@ function answer(sim: Simulation, effect: Effect | undefined, how: string): void 
   applyTerminated(state, effect.ids, Date.now(), lifetimes);
 }
 
-/** As the workflow does: an entry leaves its state only when a write that had it was answered. */
+/** As in the workflow, an entry leaves the state only after a write with that entry was acknowledged. */
 async function write({ state, write: store, late, met }: Simulation, how: string): Promise<void> {
   const costs: CostInterval[] = JSON.parse(JSON.stringify(state.costs));
   if (how === 'refused') return;
@@ -233,7 +233,7 @@ async function write({ state, write: store, late, met }: Simulation, how: string
   else forgetWritten(state, costs);
 }
 
-/** The cluster stops, ends what still carries its tags, and writes until the database has taken everything. */
+/** The cluster stops, terminates all instances that carry its tags, and writes until the database has every entry. */
 async function end(sim: Simulation): Promise<Pick<LedgerRun, 'endedMicros' | 'found'>> {
   const { cloud, met, late, write: store } = sim;
   stopCluster(sim.state, { code: 'STOPPED', text: 'the simulation has ended', atMs: Date.now() });
@@ -254,7 +254,7 @@ async function end(sim: Simulation): Promise<Pick<LedgerRun, 'endedMicros' | 'fo
   const [first, ...others] = late;
   if (first !== undefined) await store(first);
   await store(costs);
-  // What was under way longest may arrive after the last write.
+  // The most delayed writes may arrive after the last write.
   for (const each of others) await store(each);
   if (found.size > 0) met.add('unknown instance');
   return { endedMicros, found };

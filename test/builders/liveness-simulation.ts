@@ -1,5 +1,5 @@
-// A simulated cluster of a job whose agents speak to the API, and whose instances die, hang, or are forgotten by their cloud.
-// The API goes down and comes back. The oracle knows who lives and who speaks, and counts what is asked of the cloud.
+// A simulated cluster of a job with agents that report to the API and instances that die, hang, or disappear from the cloud's list. The API fails and
+// recovers. The oracle knows which instances live and report, and counts the calls to the cloud.
 import fc from 'fast-check';
 
 import type { Decision } from '../../domain/cluster/plan.ts';
@@ -50,11 +50,11 @@ interface Simulation {
   state: ClusterState;
   nowMs: number;
   born: number;
-  /** What the API knows: when each spoke last, and when its silence is due. */
+  /** The API's records: when each agent last reported, and when its silence is due. */
   rows: Map<string, { heardAtMs: number; sinceMs: number; dueAtMs: number }>;
   /** Null while the API is down. */
   upSinceMs: number | null;
-  /** Null while the API cannot write what it hears; it answers all the same. */
+  /** Null while the API cannot write its records; it still answers. */
   writingSinceMs: number | null;
   dead: Map<string, 'gone' | 'forgotten'>;
   mute: Set<string>;
@@ -109,13 +109,13 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
   if (each.do !== 'suspect') return;
   sim.met('suspected by its job');
   rules.suspectInstances(state, [{ instance: id, heardAtMs: nowMs - minuteMs }], nowMs);
-  // A lease: it does not suspect again before.
+  // The suspicion has a lease: the API does not suspect the instance again before it expires.
   live(sim, 90_000);
 }
 
 const ready = ({ instances }: ClusterState): ClusterInstance[] => instances.filter(({ state }) => state === 'ready');
 
-/** Time passes: agents speak, the API looks for the silent, and the cluster wakes when it has planned to. */
+/** Time passes: agents report, the API searches for silent agents, and the cluster wakes at its planned time. */
 function live(sim: Simulation, ms: number): void {
   const endMs = sim.nowMs + ms;
   while (sim.nowMs < endMs) {
@@ -156,11 +156,11 @@ function checkApi(sim: Simulation): void {
   must(once === JSON.stringify({ ...state, events: [], history: null }), () => 'suspected twice is not suspected once');
 }
 
-/** The API has been hearing agents, and writing what it heard, for this long. */
+/** For how long the API has heard agents and written its records without a gap. */
 const listeningMs = ({ upSinceMs, writingSinceMs, nowMs }: Simulation): number =>
   upSinceMs === null || writingSinceMs === null ? 0 : nowMs - Math.max(upSinceMs, writingSinceMs);
 
-/** Carries out all that is decided; returns when the plan wakes next. */
+/** Carries out all decisions; returns when the plan wakes next. */
 function decide(sim: Simulation): number | null {
   const { rules, state, nowMs } = sim;
   for (;;) {
@@ -179,7 +179,7 @@ function decide(sim: Simulation): number | null {
   }
 }
 
-/** The cloud and the API say what they know, and no instance whose agent reports is lost. */
+/** The cloud and the API answer truthfully, and no instance with a reporting agent may be lost. */
 function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>): void {
   const { rules, state, dead, mute, rows, nowMs, upSinceMs } = sim;
   sim.inspections += 1;
@@ -204,10 +204,10 @@ function answer(sim: Simulation, { ids }: Extract<Decision, { kind: 'inspect' }>
   if (state.alarm !== null) sim.met('many hung at once');
 }
 
-/** The API stays up: who is dead or has hung is noticed in time, and then nothing more is asked. */
+/** The API stays up: a dead or hung instance is detected in time, and no further calls follow. */
 function endGame(sim: Simulation): void {
   const { dead, mute } = sim;
-  // An API that has just come back gives all agents time; then three inspections, the first after one silence.
+  // A restarted API gives all agents time first. Then follow three inspections, the first after one silence.
   const withinMs = (maxSilentInspections + 2) * silentAfterMs + 2 * minuteMs;
   live(sim, withinMs);
   const { state } = sim;
@@ -223,11 +223,11 @@ function endGame(sim: Simulation): void {
   const { inspections } = sim;
   calmDay(sim);
   sim.met('calm');
-  // Every six hours one for all, and a first one for those that were replaced last.
+  // One routine inspection of all instances every six hours, and a first one for the latest replacements.
   must(sim.inspections - inspections <= 5, () => `asked ${sim.inspections - inspections} times in a calm day`);
 }
 
-/** All speak in time: only the plan's own wakes matter. */
+/** All agents report in time: only the plan's own wake-ups matter. */
 function calmDay(sim: Simulation): void {
   const endMs = sim.nowMs + 24 * 60 * minuteMs;
   while (sim.nowMs < endMs) {

@@ -1,5 +1,4 @@
-// Any offers and any request: the oracle has a cloud that gives whatever of the offers it may, in all the ways it may, and holds
-// the plan to each.
+// Any offers and any request: the oracle has a cloud that grants permitted offers in every permitted way, and checks the plan against each.
 import fc from 'fast-check';
 
 import type { Market, Offer } from '../../domain/offers/offer.ts';
@@ -89,13 +88,13 @@ function runPlanSimulation(rules: PlanRules, [offers, request]: Simulation, met:
   must(Math.abs(known(pricePerHour.firstChoice) - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
 }
 
-/** Everything has a price in these simulations. */
+/** Every offer has a price in these simulations. */
 function known(price: number | null): number {
   if (price === null) throw new Error('a price is unknown');
   return price;
 }
 
-/** What a cloud that has room for everything gives. */
+/** The grant of a cloud with unlimited capacity. */
 function firstHad({ types, markets }: RoleRequest, may: readonly Offer[]): Offer {
   const market = markets.find((each) => may.some((offer) => offer.market === each));
   const there = may

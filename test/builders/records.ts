@@ -1,4 +1,4 @@
-// Rows and specifications of jobs and clusters, for tests of what is done about them.
+// Rows and specifications of jobs and clusters, for tests of the operations on them.
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -54,7 +54,7 @@ export const clusterSpecOf = (dask: Partial<ClusterSpec['settings']['dask']> = {
   },
 });
 
-/** A vault that holds nothing, and reports what is deleted. */
+/** An empty vault that reports deletions. */
 export const emptyVault = (deleted: (ref: string) => void) => ({
   delete: async (ref: string): Promise<void> => deleted(ref),
   open: (): Promise<null> => Promise.resolve(null),

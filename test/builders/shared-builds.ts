@@ -1,4 +1,4 @@
-// An API in memory whose instances are those of a cloud, with an object store in a directory: they share environments.
+// An in-memory API with instances of a cloud and an object store in a directory: instances share environments.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createTestApi } from '../api/support.ts';
 export async function sharingApi(more: Partial<Ports> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-shared-'));
   const host = testHost();
-  // Clusters start on the host, which needs no offers; their instances are taken for those of a cloud.
+  // Clusters start on the host, which needs no offers; their instances count as a cloud's.
   const providers: Ports['providers'] = [
     { ...host, manifest: { ...host.manifest, isInstanceId: () => false } },
     { ...host, manifest: { ...host.manifest, name: 'cloud', kind: 'cloud' } },

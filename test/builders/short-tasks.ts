@@ -1,5 +1,5 @@
-// A job of short tasks on two agents in simulated time: the agent's own decisions against the job's own rules, an exchange that
-// takes a while, and one agent that dies. Only the network and the processes are missing.
+// A job of short tasks on two agents in simulated time: the agent's own decisions against the job's own rules, exchanges with latency, and one agent
+// that dies. Only the network and the processes are missing.
 import {
   applyAnswer,
   compose,
@@ -22,9 +22,9 @@ import type { ExchangeAnswerBody } from '../../schema/agent.ts';
 export interface ShortTasks {
   tasks: number;
   taskMs: number;
-  /** From a request to its answer. */
+  /** The time from a request to its answer. */
   exchangeMs: number;
-  /** When one agent dies; the job hears of it, and another agent starts, 10 s later. Null for no death. */
+  /** When one agent dies. The job learns of it, and another agent starts, 10 s later. Null for no death. */
   deathAtMs: number | null;
 }
 

@@ -1,10 +1,10 @@
-// Runs a property over many simulations and counts what they reached. A failure names its seed, path and the smallest
-// simulation found, so that it can be run again.
+// Runs a property over many simulations and counts the subjects that they reached. A failure names its seed, path and the smallest simulation found,
+// for a repeat.
 import fc from 'fast-check';
 
 import { simulationRuns } from '../support/fuzz-options.ts';
 
-/** What a simulation has met, so that a property that never meets its subject is noticed. */
+/** Records that a simulation reached a subject: a property that never reaches its subject fails. */
 export type Met<Subject extends string> = (subject: Subject) => void;
 
 export interface Simulations<Plan, Subject extends string> {
@@ -14,13 +14,13 @@ export interface Simulations<Plan, Subject extends string> {
 }
 
 export interface CheckOptions {
-  /** The most that run: `npm test` runs fewer, see simulationRuns. */
+  /** The maximum; `npm test` runs fewer, see simulationRuns. */
   numRuns: number;
   /** Stop at the first failure as it is, without looking for a smaller one. */
   endOnFailure?: boolean;
 }
 
-/** Throws when a simulation breaks its rules; otherwise the share of simulations, 0 to 1, that met each subject. */
+/** Throws when a simulation breaks its rules; otherwise returns the share of simulations, 0 to 1, that reached each subject. */
 export function checkSimulations<Plan, Subject extends string>(
   { plan, subjects, run }: Simulations<Plan, Subject>,
   { numRuns: max, ...options }: CheckOptions,
@@ -45,12 +45,12 @@ export function describeShares(shares: Record<string, number>): string {
     .join(', ');
 }
 
-/** A rule of the simulation; the message is only made when it is broken. */
+/** A rule of the simulation; the message is only built when the rule is broken. */
 export function must(holds: boolean, message: () => string): asserts holds {
   if (!holds) throw new Error(message());
 }
 
-/** The nth of a list, counting round and round; undefined when the list is empty. */
+/** The nth element of a list, modulo its length; undefined when the list is empty. */
 export function pick<T>(list: readonly T[], n: number): T | undefined {
   return list.length === 0 ? undefined : list[n % list.length];
 }

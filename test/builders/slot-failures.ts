@@ -1,6 +1,6 @@
 import type { ClusterState } from '../../domain/cluster/state.ts';
 
-/** Failures in a row of an open slot; null for one that was given up. */
+/** The failure streak of an open slot; null for a slot that was given up. */
 export function failuresOf({ slots }: ClusterState, slot: number): number | null {
   const history = slots[slot];
   if (history === undefined) return 0;

@@ -1,5 +1,5 @@
-// A simulation of one workflow that is checked again and again: it is well, fails for all kinds of reasons, and is deployed over.
-// The oracle never forgets its history, and judges each reset by all of it.
+// A simulation of one workflow under repeated checks: it works, fails for many reasons, and is redeployed. The oracle keeps its whole history and
+// judges each reset by it.
 import fc from 'fast-check';
 
 import { maxResetsADay, stuckAttempts } from '../../domain/stuck/limits.ts';
@@ -86,7 +86,7 @@ function runStuckSimulation(rules: StuckRules, steps: Step[], met: Met<Subject>)
   }
 }
 
-/** In the words of the promise, not of the code. */
+/** Written from the promise, not from the code. */
 function reasonAgainst(each: Step, lately: number): Subject | null {
   if (each.attempt < stuckAttempts) return 'tried too little';
   if (each.cause === null) return 'only waits';

@@ -1,5 +1,5 @@
-// A simulation of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
-// asked, looked at by one run after another. The oracle is the log of everything the runs were shown, never their memory.
+// A simulation of the sweep: instances and resources of this deployment and of others, young and old, with workflows that open, close or cannot be
+// queried, examined by one run after another. The oracle is the log of everything that the runs were shown, never their memory.
 import fc from 'fast-check';
 
 import type { CloudResourceKind } from '../../domain/cloud-resource.ts';
@@ -22,16 +22,16 @@ export function checkSweepSimulations(rules: SweepRules, options: CheckOptions):
 
 const own = 'dep_own';
 const graceMs = 100;
-/** Longer than the grace period, so that it alone decides. */
+/** Longer than the grace period, which then alone decides. */
 const launchMs = 130;
 const presence = fc.constantFrom<WorkflowPresence>('open', 'closed', 'closed', 'closed', 'not found', 'unknown');
-/** What a run is shown of one instance; null when the provider does not list it. */
+/** One instance as a run sees it; null when the provider does not list it. */
 const look = fc.oneof(
   { weight: 9, arbitrary: fc.record({ state: presence, isAsked: fc.integer({ min: 0, max: 19 }).map((n) => n > 0) }) },
   { weight: 1, arbitrary: fc.constant(null) },
 );
 const runPlan = fc.record({
-  // Around the grace period, because the edges are there; now and then the clock is set back.
+  // Around the grace period, to reach its edges; sometimes the clock is set back.
   afterMs: fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(1, 40, 60, 99, 100, 101) },
     { weight: 1, arbitrary: fc.constant(-70) },
@@ -126,9 +126,9 @@ function runSweepSimulation(rules: SweepRules, { things, runs }: SweepPlan, met:
 type Thing = SweepPlan['things'][number];
 
 /**
- * From everything that was ever shown: of our deployment, old enough now, unowned now, and unowned (and old enough) at
- * least a grace period ago with nothing in between that speaks for it. A cloud resource has to be older, and no instance of its
- * cluster may be there; one that does not say when it was made is watched for as long.
+ * By everything that was ever shown: an orphan belongs to this deployment, is old enough and unowned now, and was unowned (and old enough) at least a
+ * grace period ago with no sign of an owner in between. A cloud resource must be older and its cluster must have no instance; one without a creation
+ * time is watched for the same period.
  */
 function isOrphan({ deploymentId, bornAtMs, kind }: Thing, log: Shown[]): boolean {
   const ripeMs = kind === null ? graceMs : launchMs;
@@ -150,7 +150,7 @@ function isOrphan({ deploymentId, bornAtMs, kind }: Thing, log: Shown[]): boolea
   let firstMs = last.nowMs;
   for (const each of log.toReversed()) {
     if (speaksForIt(each)) break;
-    // A clock that was set back makes what came before it look no older than it was then.
+    // The minimum, because the clock may have been set back between two sightings.
     if (isUnowned(each)) firstMs = Math.min(firstMs, each.nowMs);
   }
   return last.nowMs - firstMs >= (kind === 'security group' ? launchMs : graceMs);
@@ -161,7 +161,7 @@ function observe(things: Thing[], run: SweepPlan['runs'][number]): SweepObservat
   const listed = things.flatMap(({ deploymentId, cluster, bornAtMs, kind }, at) => {
     const each = run.looks[at];
     if (each === null || each === undefined) return [];
-    // What belongs to one cluster shares its workflow: the first look says how it is.
+    // The things of one cluster share a workflow: the first query decides its state.
     if (each.isAsked && !clusters.has(cluster)) clusters.set(cluster, each.state);
     return [{ id: idOf(at), owner: { deploymentId, workspace: 'w', cluster }, bornAtMs, kind }];
   });
@@ -200,7 +200,7 @@ function note(met: Met<Subject>, { kind }: Thing, log: Shown[], verdict: Subject
 
 const idOf = (at: number): string => `i_${at}`;
 
-/** As it comes back from the store. */
+/** As the store returns it. */
 function copy(sightings: Sighting[]): Sighting[] {
   const parsed: Sighting[] = JSON.parse(JSON.stringify(sightings));
   return parsed;
