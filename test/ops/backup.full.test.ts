@@ -74,7 +74,9 @@ describe('SQLite', () => {
     const command = ['sh', '-c', `while [ ! -e "${flag}" ]; do sleep 0.1; done`];
     const stacks: TestStack[] = [];
     const start = async (): Promise<TestStack> => {
-      const stack = await startStack({ home });
+      // The reconciliation of the schedule would otherwise come before the one of the test, at each fifth minute of the hour.
+      const overrides = { reconcile: { everySeconds: 86_400, graceSeconds: 60 } };
+      const stack = await startStack({ home, overrides });
       stacks.push(stack);
       return stack;
     };
