@@ -1,6 +1,5 @@
-// SIGKILL of the Temporal worker, the API, an agent, the Temporal server, and all of them at once, at seeded times while a
-// job of many tasks has leases out. What is true is read from what is not ours to get wrong: files that the tasks append to,
-// and the process table.
+// SIGKILL of the Temporal worker, the API, an agent, the Temporal server, and all of them at once, at seeded times while a job of
+// many tasks has open leases. The evidence comes from outside the product: files that the tasks append to, and the process table.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +18,7 @@ import { makeHome, removeHome, startStack } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261_121);
-/** `npm run chaos` asks for three. */
+/** `npm run chaos` runs three of each. */
 const killsOfEach = Number(process.env['KILLS_OF_EACH'] ?? 1);
 const taskCount = 20 + 60 * killsOfEach;
 
@@ -148,7 +147,7 @@ describe('SIGSTOP of an agent past its lease', () => {
     stack = await startStack();
     const { home } = stack;
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
-    // Task 0 waits for its file in its first attempt only; the others keep the second agent talking for a while.
+    // Task 0 waits for its file in its first attempt only; the other tasks keep the second agent reporting meanwhile.
     const { number } = await client.jobs.create({
       command: [
         'bash',
@@ -182,7 +181,7 @@ describe('SIGSTOP of an agent past its lease', () => {
     expect(elsewhere.instance).not.toBe(held.instance);
     expect((await client.jobs.get(number)).counters.stale).toBe(0);
 
-    // The command ends while its agent is frozen, so that the agent wakes with a result in hand.
+    // The command ends while its agent is frozen: the agent wakes with an unreported result.
     writeFileSync(join(out, 'go'), '');
     await eventually(() => existsSync(join(out, 'ended')));
     process.kill(frozen, 'SIGCONT');
@@ -195,11 +194,11 @@ describe('SIGSTOP of an agent past its lease', () => {
   });
 });
 
-/** Between 0.2 and 1 s of work, then one line: which task, which attempt, which process. */
+/** Works for 0.2 to 1 s, then writes one line: task, attempt, process. */
 const script =
   'sleep "0.$((RANDOM % 8 + 2))"; echo "$ROPEWALK_BATCH_TASK_ID $ROPEWALK_TASK_ATTEMPT $$" >> "$RUNS/task-$ROPEWALK_BATCH_TASK_ID"';
 
-/** More tasks are done than when asked: what was killed before works again. */
+/** Waits until more tasks are done than at the call: the killed processes work again. */
 async function progress(client: Client, number: number, more: number): Promise<void> {
   let from: number | null = null;
   await eventually(
@@ -224,13 +223,13 @@ async function victims(stack: TestStack, target: string, random: () => number): 
   return onlyAlive([...named, agent]);
 }
 
-/** Null while one of them is not there: then there is nothing to kill yet. */
+/** Null unless all of them are alive; a kill needs all. */
 function onlyAlive(pids: (number | undefined)[]): number[] | null {
   const alive = pids.filter((pid) => pid !== undefined && isAlive(pid)).filter((pid) => pid !== undefined);
   return alive.length === pids.length ? alive : null;
 }
 
-/** A killed process of the stack comes back under another pid; an agent's slot is filled by another instance. */
+/** A killed process of the stack restarts under another pid; another instance fills a killed agent's slot. */
 async function replaced(stack: TestStack, target: string, killed: number[]): Promise<void> {
   if (target === 'agent') return;
   const names = target === 'all at once' ? ['worker', 'api', 'temporal'] : [target];
@@ -257,7 +256,7 @@ async function collect(client: Client, number: number): Promise<Task[]> {
   return tasks;
 }
 
-/** Straight from the object store's files, sorted: a task recorded twice would be in here twice. */
+/** Read from the object store's files and sorted: a task with two records appears twice. */
 function recordsInArchive(stack: TestStack, number: number): number[] {
   const records: number[] = [];
   for (let page = 0; ; page += 1) {

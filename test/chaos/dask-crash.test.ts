@@ -1,6 +1,6 @@
 // SIGKILL of the Temporal worker, the API, the Temporal server, the agent of a worker and the agent of the scheduler's instance,
-// while a Dask cluster starts, scales up and drains. Whatever is killed, the cluster comes to what it was asked for or ends
-// with a named reason; no process is left, and nothing that a drained worker held is lost.
+// while a Dask cluster starts, scales out and drains. After any kill the cluster reaches its target or ends with a named reason,
+// no process remains, and no result of a drained worker is lost.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createClient } from '../../sdk/client.ts';
@@ -62,7 +62,7 @@ describe('kill -9 under a Dask cluster', () => {
       await client.clusters.scale(number, 1);
       const killed = await kill(stack, client, number, target);
       const after = await settled(client, number, 1);
-      // A killed agent takes its worker with it, and so what that worker held: that is a loss, not a drain.
+      // A killed agent ends its worker with it, which loses the worker's results: a loss, not a drain.
       if (after.endedAt === null && !target.startsWith('agent')) {
         const { results } = await dask.ask({ op: 'gather' });
         expect(results).toEqual(Object.fromEntries(workers.map((name) => [`held-${name}`, `held by ${name}`])));
@@ -78,11 +78,11 @@ describe('kill -9 under a Dask cluster', () => {
 });
 
 async function create(client: Client): Promise<{ number: number }> {
-  // Agents speak every second, so that one that is gone is missed after three.
+  // Agents report every second: a killed agent is missed after three seconds.
   return client.clusters.create({ workers: 2, lease: 3, drainTimeout: '20 seconds' });
 }
 
-/** What it was asked for, or over with one of the reasons that such a kill may have. */
+/** Waits until the cluster reaches its target, or ends with a reason that such a kill permits. */
 async function settled(client: Client, number: number, workers: number): Promise<Cluster> {
   return eventually(
     async () => {
@@ -119,7 +119,7 @@ async function end(stack: TestStack, client: Client, number: number, killed: num
   expect(isAlive(killed)).toBe(false);
   await client.clusters.stop(number);
   await eventually(async () => (await client.clusters.get(number)).endedAt !== null, { timeoutMs: 60_000 });
-  // The stack's own processes remain; nothing of an instance does.
+  // The stack's own processes remain; no process of an instance does.
   await eventually(async () => agentPids(stack.home).size === 0);
   const own = new Set(Object.values(await stack.childPids()));
   const left = (await processesOfHome(stack.home)).filter(({ pid }) => pid !== stack.dev.pid && !own.has(pid));

@@ -1,6 +1,6 @@
-// A sample of the kill matrix on each emulated cloud: the Temporal worker killed before or after the effect of every activity that
-// calls the cloud, and the API and the Temporal server during a launch and a termination, while the cloud loses answers, throttles and
-// shows new instances late. Judged by the cloud's own ledger.
+// A sample of the kill matrix on each emulated cloud: the Temporal worker killed before or after the effect of every activity
+// that calls the cloud, and the API and the Temporal server during a launch and a termination, while the cloud loses answers,
+// throttles and shows new instances late. Judged by the cloud's own ledger.
 import { describe, expect, it } from 'vitest';
 
 import { clouds } from '../support/clouds.ts';
@@ -9,7 +9,7 @@ import { inWords } from './matrix/report.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261_121);
 
-/** Every activity that changes something in the cloud, before or after its effect, and the list that a sweep goes by. */
+/** Every activity that changes the cloud, before or after its effect, and the list that a sweep starts from. */
 const only = [
   'grow cluster.launchInstances#1 kill after',
   'grow cluster.launchInstances#2 kill before',

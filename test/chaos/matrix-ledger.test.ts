@@ -1,4 +1,4 @@
-// The oracle of the kill matrix must find what it is there for: ledgers with one wrong thing planted in each.
+// The oracle of the kill matrix must find its violations: each ledger contains one planted error.
 import { describe, expect, it } from 'vitest';
 
 import type { LedgerEntry } from '../emulator/ledger.ts';
@@ -37,7 +37,7 @@ const tags = (role: string, cluster = 7, deployment = deploymentId): Record<stri
   [ec2.tags.cluster]: String(cluster),
   [ec2.tags.role]: role,
 });
-/** Lived from one time to another, or still does. */
+/** An instance that lived from one time to another, or still lives. */
 const life = (id: string, owner: Record<string, string>, fromMs: number, toMs: number | null): LedgerEntry[] => [
   entry('launched', id, fromMs, owner),
   ...(toMs === null ? [] : [entry('ended', id, toMs, owner)]),
@@ -48,7 +48,7 @@ const judge = (entries: LedgerEntry[], open: number[] = []): string[] =>
     { deploymentId, asked, open: new Set(open), keys: ec2.tags },
   );
 
-/** Two slots, one instance lost and replaced, three slots, one slot, over. */
+/** Two slots, one instance lost and replaced, three slots, one slot, ended. */
 const sound = [
   ...life('i-head', tags('head'), 10, 100),
   ...life('i-lost', tags('worker'), 10, 30),

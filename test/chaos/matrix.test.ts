@@ -1,5 +1,5 @@
-// A sample of the kill matrix, with every activity and every way to disturb it at least once: kill -9 of the Temporal worker
-// before, after and past the effect, effects twice, attempts failed, API and server killed. `npm run test:chaos` runs it whole.
+// A sample of the kill matrix, with every activity and every disturbance at least once: kill -9 of the Temporal worker before,
+// after and past the effect, effects twice, attempts failed, API and server killed. `npm run test:chaos` runs all of it.
 import { describe, expect, it } from 'vitest';
 
 import { killModes, pausedModes, softModes } from './matrix/faults.ts';

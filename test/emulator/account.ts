@@ -14,7 +14,7 @@ import type { Instance, Market, Region, TemplateData } from './state.ts';
 export interface Delays {
   /** From the launch until describe shows it. */
   visibleMs: number;
-  /** With more than that, anywhere in between, the same in every run. */
+  /** If larger, the delay is anywhere in between, the same in every run. */
   visibleUpToMs: number;
   /** From the launch until it runs. */
   pendingMs: number;
@@ -36,11 +36,11 @@ export interface EmulatedAccount {
   /** Of the account, in all regions. */
   iam: Iam;
   hooks: Hooks;
-  /** Other accounts, whose instances are records: role -> what its trust asks for, and the account. */
+  /** Other accounts, whose instances are records: role -> the external id that its trust requires, and the account. */
   trusts: Map<string, { externalId: string; account: EmulatedAccount }>;
-  /** Access key -> what it is allowed; a key without an entry may do everything. */
+  /** Access key -> its permissions; a key without an entry has full access. */
   permissions: Map<string, Policy[]>;
-  /** So many of the next instances boot without ever calling home. */
+  /** The number of next instances that boot without ever calling home. */
   muteNext: number;
   /** A repeated CreateFleet is answered with the fleet's id alone. */
   repeatsFleetsBare: boolean;
@@ -48,9 +48,9 @@ export interface EmulatedAccount {
   regions(): Region[];
   find(id: string): Instance | null;
   launch(region: Region, wanted: NewInstance): Instance;
-  /** Ends it now, or at a time to come; the first end stands. */
+  /** Ends it now, or at a future time; the first end stands. */
   end(instance: Instance, code: string, why: string): void;
-  /** As StopInstances does, which any principal with that permission can call on our instances too. */
+  /** Like StopInstances, which any principal with that permission can also call on Ropewalk's instances. */
   stop(instance: Instance): void;
 }
 
@@ -141,8 +141,8 @@ export function createAccount(ledgerPath: string | null, accountId = '1234567890
   return account;
 }
 
-/** The nth instance's place between two bounds. */
+/** The nth instance's position between two bounds. */
 const share = (n: number): number => (Math.imul(n, 0x9e3779b1) >>> 0) / 2 ** 32;
 
-/** Addresses that processes of one machine can really listen on: each instance has one of its own. */
+/** Addresses that processes of one machine can really listen on: each instance has its own. */
 const loopback = (net: number, n: number): string => `127.${net}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;

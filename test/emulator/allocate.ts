@@ -1,4 +1,4 @@
-// Which pools a launch draws from: capacity, quotas, addresses and outages, as a fleet of type `instant` meets them.
+// The pools that a launch draws from: capacity, quotas, addresses and outages, as a fleet of type `instant` meets them.
 import { instanceTypes, priceOf } from './types.ts';
 import { isLive } from './state.ts';
 import type { Market, Region, Subnet } from './state.ts';
@@ -16,7 +16,7 @@ export interface PoolError {
   message: string;
 }
 
-/** As many as fit, drawn from the pools in order; an error for each pool that could not give what was asked of it. */
+/** Takes as many as fit from the pools in order; returns an error for each pool that fell short. */
 export function allocate(
   region: Region,
   pools: readonly Pool[],

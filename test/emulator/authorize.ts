@@ -1,10 +1,10 @@
-// Refuses what the caller's policies do not allow, in the words of each service: before the operation, a dry run of it too.
+// Refuses calls that the caller's policies do not allow, with each service's own message: before the operation, also for a dry run.
 import { AwsError } from './aws-error.ts';
 import { needsOf } from './needs.ts';
 import { allows } from './policy.ts';
 import type { Asking } from './resource-needs.ts';
 
-/** @throws AwsError for the first permission that is missing, named in the message as AWS names it. */
+/** @throws AwsError for the first missing permission, named in the message as AWS names it. */
 export function authorize(accessKeyId: string, asking: Asking): void {
   const policies = asking.account.permissions.get(accessKeyId);
   if (policies === undefined) return;

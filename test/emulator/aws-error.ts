@@ -1,4 +1,4 @@
-/** What an API call answers instead of a result; `code` is the vendor's. */
+/** An error answer of an API call; `code` is the vendor's. */
 export class AwsError extends Error {
   readonly code: string;
   readonly status: number;

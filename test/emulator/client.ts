@@ -1,4 +1,4 @@
-// The vendor's own SDK, speaking to an emulator.
+// The vendor's own SDK as client of an emulator.
 import { EC2Client } from '@aws-sdk/client-ec2';
 
 export const clientOf = ({ url }: { url: string }): EC2Client =>

@@ -1,5 +1,5 @@
-// Each way in which a fake cloud can be kinder than EC2 is a test here: code that passes against the emulator must not owe
-// that to the emulator. Spoken to through the vendor's own SDK.
+// A test for each way in which a fake cloud can be more lenient than EC2: code that passes against the emulator must not owe that
+// to the emulator. The client is the vendor's own SDK.
 import { randomUUID } from 'node:crypto';
 
 import {
@@ -262,7 +262,7 @@ describe('a fault', () => {
 
   it('throttles by the buckets of the real service', async () => {
     await emulator.send({ op: 'throttle', on: true });
-    // All at once: the bucket fills by the clock while they are answered.
+    // All at once: the bucket refills by the clock while they are answered.
     const calls = Array.from({ length: 100 }, () =>
       fleet({ count: 1 }).then(
         () => 'ok',

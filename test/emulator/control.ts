@@ -1,4 +1,4 @@
-// What tests may do to the cloud, and see of it: POST /_control with one order, answered with what it asks for.
+// The control API of the cloud for tests: POST /_control with one order returns that order's result.
 import { z } from 'zod';
 
 import { keepVolume, plant, seenResources } from './resources.ts';
@@ -63,7 +63,7 @@ export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
   z.object({ op: z.literal('identityKey') }),
-  /** An account with a role that the main one may take with this external id; null takes it back. */
+  /** An account with a role that the main account may assume with this external id; null revokes it. */
   z.object({ op: z.literal('trust'), roleArn: z.string(), externalId: z.string().nullable() }),
   z.object({ op: z.literal('permit'), accessKeyId: z.string(), policies: z.array(z.string()).nullable() }),
 ]);
@@ -186,7 +186,7 @@ export async function obey(
     case 'trust': {
       const { roleArn, externalId } = wanted;
       const other = account.trusts.get(roleArn)?.account ?? createAccount(null, roleArn.split(':')[4] ?? '');
-      // What no request can name.
+      // An external id that no request can contain.
       account.trusts.set(roleArn, { externalId: externalId ?? '\0', account: other });
       return {};
     }

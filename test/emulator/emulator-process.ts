@@ -1,4 +1,4 @@
-// An emulator as its own process, for tests; they end it with `stop`, whatever happened.
+// An emulator as its own process, for tests; they must always end it with `stop`.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export interface EmulatorProcess<Order> {
   url: string;
   pid: number;
-  /** What the emulator answers to an order of its control API. */
+  /** Sends an order to the emulator's control API and returns its result. */
   ask: <T>(order: Order) => Promise<T>;
   stop: () => Promise<void>;
 }

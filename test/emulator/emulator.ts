@@ -12,7 +12,7 @@ export interface Emulator {
   /** Of the account of a role, or of the main one. */
   instances(role?: string): Promise<SeenInstance[]>;
   ledger(): Promise<{ entries: LedgerEntry[]; live: string[] }>;
-  /** Launch templates and volumes that are there now, attached or not. */
+  /** The existing launch templates and volumes, attached or not. */
   resources(): Promise<SeenResource[]>;
   plant(resource: Omit<Extract<Order, { op: 'plant' }>, 'op'>): Promise<string>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;

@@ -10,7 +10,7 @@ export interface Fault {
   nth: number;
   /** How many calls in a row, from the nth. */
   times: number;
-  /** `error` answers so; `lost` carries the call out and then cuts the connection; `cut` does so without carrying it out. */
+  /** `error` returns the error; `lost` carries the call out and then cuts the connection; `cut` cuts it without carrying the call out. */
   kind: 'error' | 'lost' | 'cut';
   code?: string;
   message?: string;
@@ -19,20 +19,20 @@ export interface Fault {
 
 export interface Faults {
   add(fault: Fault): void;
-  /** Each answer of the action is lost with this probability, after its effect. */
+  /** Loses each answer of the action with this probability, after its effect. */
   loseAnswers(action: string, share: number, seed: number): void;
   throttle(on: boolean): void;
   clear(): void;
-  /** Called at the start of each call; throws what is due, or says what to do with the answer. */
+  /** Called at the start of each call; throws the due error, or returns how to treat the answer. */
   next(action: string): 'answer' | 'lose' | 'cut';
-  /** How often each action was called, and how often something was really done to it. */
+  /** How often each action was called, and how often a fault really affected it. */
   counts(): { calls: Record<string, number>; injected: Record<string, number> };
 }
 
-/** Says whether a call at this time is within the request rates of the cloud. */
+/** Whether a call at this time is within the request rates of the cloud. */
 export type Rates = () => (action: string, nowMs: number) => boolean;
 
-/** Bucket size and refill per second: vendor's documentation, as measured by others where it is silent. */
+/** Bucket size and refill per second, from the vendor's documentation, or from other people's measurements where it states none. */
 const buckets: Record<string, [size: number, perSecond: number]> = {
   RunInstances: [5, 2],
   TerminateInstances: [100, 5],

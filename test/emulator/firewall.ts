@@ -1,6 +1,6 @@
 // The way from outside to the machines of the emulated cloud. A machine's processes listen at its private address; its public
-// one is another, as in EC2, and forwards only what a rule of one of its security groups allows. Traffic between private
-// addresses passes, as between members of one group.
+// address differs, as in EC2, and forwards only connections that a rule of one of its security groups allows. Traffic between
+// private addresses passes, as between members of one group.
 import { BlockList, createServer, connect, isIP } from 'node:net';
 import type { Server, Socket } from 'node:net';
 
@@ -13,7 +13,7 @@ export interface FirewallHost {
 }
 
 export interface Firewall {
-  /** Opens and closes ports as instances and rules are now. */
+  /** Opens and closes ports to match the current instances and rules. */
   apply(): void;
   close(): void;
 }
@@ -23,7 +23,7 @@ interface OpenPort {
   sockets: Set<Socket>;
 }
 
-/** `hosts`: every running machine as it is now, with the rules that apply to it. */
+/** `hosts`: returns every running machine with the rules that apply to it. */
 export function createFirewall(hosts: () => FirewallHost[]): Firewall {
   const open = new Map<string, OpenPort>();
 
@@ -36,7 +36,7 @@ export function createFirewall(hosts: () => FirewallHost[]): Firewall {
   const listen = (privateIp: string, publicIp: string, port: number): OpenPort => {
     const sockets = new Set<Socket>();
     const server = createServer((from) => {
-      // EC2 drops what no rule allows; a reset shows the same to a test, sooner.
+      // EC2 drops connections that no rule allows; a reset shows the same to a test, sooner.
       if (!allows(privateIp, port, from.remoteAddress ?? '')) return void from.resetAndDestroy();
       const to = connect(port, privateIp);
       for (const [one, other] of [
@@ -68,7 +68,7 @@ export function createFirewall(hosts: () => FirewallHost[]): Firewall {
         for (const port of new Set(rules.map((rule) => Number(rule.split(' ')[1])))) {
           const key = `${publicIp}:${port}`;
           wanted.add(key);
-          // Low ports are not ours to open.
+          // Opening a port below 1024 requires root.
           if (!open.has(key) && port >= 1_024) open.set(key, listen(privateIp, publicIp, port));
         }
       }

@@ -1,4 +1,4 @@
-// Managed policies of the emulated IAM, and what all of its operations share.
+// Managed policies of the emulated IAM, and the common parts of all its operations.
 import { AwsError } from './aws-error.ts';
 import type { Params } from './params.ts';
 import type { EmulatedAccount } from './account.ts';

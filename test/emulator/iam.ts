@@ -1,5 +1,5 @@
-// IAM, as far as an account is set up with it: roles, instance profiles, managed policies and service-linked roles. Names are
-// unique, nothing that is in use is deleted, and a new profile is not known everywhere at once.
+// The part of IAM that sets up an account: roles, instance profiles, managed policies and service-linked roles. Names are unique,
+// a used resource is not deleted, and a new profile is eventually consistent.
 import { AwsError } from './aws-error.ts';
 import { hexId } from './state.ts';
 import type { Params } from './params.ts';
@@ -21,7 +21,7 @@ import type { EmulatedAccount } from './account.ts';
 import { iamAnswer } from './xml.ts';
 import type { Xml } from './xml.ts';
 
-/** Whether instances can be launched with it. */
+/** Whether instances can be launched with this profile. */
 export function hasProfile(account: EmulatedAccount, name: string): boolean {
   const found = account.iam.profiles.get(name);
   return found !== undefined && found.role !== null && account.clock.nowMs() >= found.knownFromMs;

@@ -4,7 +4,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import type { Instance } from './state.ts';
 
 export interface Signer {
-  /** PEM: what a verifier is configured with in place of the vendor's certificate. */
+  /** PEM: verifiers are configured with it in place of the vendor's certificate. */
   publicKey: string;
   document(instance: Instance, region: string, accountId: string): string;
   sign(document: string): string;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export interface Image {
   id: string;
   architecture: 'x86_64' | 'arm64';
-  /** Of its snapshot: no root volume is smaller. */
+  /** The size of its snapshot: no root volume is smaller. */
   diskGib: number;
 }
 
@@ -16,7 +16,7 @@ const deepLearning = /^\/aws\/service\/deeplearning\/ami\/x86_64\/[a-z0-9.-]+\/l
 
 export const isImageParameter = (name: string): boolean => ubuntu.test(name) || deepLearning.test(name);
 
-/** The same in every run: processes remember an image longer than an emulator lives. */
+/** The same in every run: processes remember an image for longer than an emulator lives. */
 export const imageNamed = (region: string, parameter: string): string =>
   `ami-${createHash('sha256').update(`${region} ${parameter}`).digest('hex').slice(0, 17)}`;
 

@@ -1,5 +1,5 @@
-// The metadata service of each instance, version 2 only: `/imds/{instance}/latest/...`. Each agent gets its own address
-// of it instead of 169.254.169.254.
+// The metadata service of each instance, version 2 only: `/imds/{instance}/latest/...`. Each agent gets its own address of it
+// instead of 169.254.169.254.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,5 +1,5 @@
-// What RunInstances and CreateFleet need: permission on everything that a launch uses and creates. A fleet launches by RunInstances
-// in the caller's name.
+// The permissions for RunInstances and CreateFleet: on every resource that a launch uses and creates. A fleet launches by
+// RunInstances in the caller's name.
 import { readLaunchData } from './ec2/templates.ts';
 import { creation, ec2Arn, existing, need, tagsFor, type Asking } from './resource-needs.ts';
 import type { Params } from './params.ts';

@@ -1,4 +1,4 @@
-// Every instance that ever was, appended and never rewritten: what tests hold against the product's own account.
+// Every instance that ever existed, in an append-only list: tests compare it with the product's own records.
 import { appendFileSync } from 'node:fs';
 
 import type { Instance } from './state.ts';

@@ -1,4 +1,4 @@
-// CloudWatch Logs: groups, streams, events, with the bounds that its documentation states.
+// CloudWatch Logs: groups, streams, events, with the bounds of its documentation.
 import { z } from 'zod';
 
 import { AwsError } from './aws-error.ts';
@@ -163,12 +163,12 @@ function checkRange({ startTime, endTime, limit, logStreamNames, logStreamNamePr
 const between = <T extends { timestamp: number }>(events: readonly T[], { startTime, endTime }: Body): T[] =>
   events.filter(({ timestamp }) => timestamp >= startTime && timestamp < endTime);
 
-/** Of the pattern language only what is a quoted or a bare term. */
+/** Of the pattern language, only a quoted or a bare term. */
 function holds(pattern: string, message: string): boolean {
   return pattern === '' || message.includes(pattern.replace(/^"(.*)"$/, '$1'));
 }
 
-/** GetLogEvents knows no ids. */
+/** GetLogEvents returns no ids. */
 const withoutId = ({ timestamp, message, ingestionTime }: LogEvent): object => ({ timestamp, message, ingestionTime });
 
 const invalid = (message: string): AwsError => new AwsError('InvalidParameterException', message);

@@ -1,6 +1,6 @@
-// Process mode: each instance is a real process, started with the address of its own metadata service and nothing else
-// that a machine would not know. When the instance ends, everything it started is killed; when its first process ends, the
-// machine has shut itself down.
+// Process mode: each instance is a real process, started with only the address of its own metadata service and a machine's other
+// usual knowledge. When the instance ends, all processes that it started are killed; when its first process ends, the machine has
+// shut itself down.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, openSync, closeSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { fixedRules, stateAt } from './state.ts';
 import type { EmulatedAccount } from './account.ts';
 
 export interface MachineOptions {
-  /** What boots: its environment gets AWS_EC2_METADATA_SERVICE_ENDPOINT and ROPEWALK_INSTANCE. */
+  /** The boot command: its environment gets AWS_EC2_METADATA_SERVICE_ENDPOINT and ROPEWALK_INSTANCE. */
   command: string[];
   /** Each machine works in a directory of its own below this one. */
   directory: string;
@@ -25,17 +25,17 @@ export interface MachineOptions {
 
 export interface Machines {
   stop(): Promise<void>;
-  /** Kills all that runs on a machine, which then is as dead as if its host had lost power. */
+  /** Kills all processes of a machine, as a power failure of its host would. */
   kill(id: string): Promise<void>;
 }
 
 const tickMs = 50;
-/** What a shutdown waits for a machine's services. */
+/** How long a shutdown waits for a machine's services. */
 const graceMs = 5_000;
 
 export function createMachines(account: EmulatedAccount, url: () => string, options: MachineOptions | null): Machines {
   const running = new Map<string, ChildProcess>();
-  /** By pid alone, a machine that ended long ago would be mistaken for the process that has its first process's number now. */
+  /** By pid alone, a machine that ended long ago would be mistaken for a process that has reused its first process's pid. */
   const begun = new Map<string, Promise<string | null>>();
 
   const boot = (instance: Instance): void => {
@@ -51,7 +51,7 @@ export function createMachines(account: EmulatedAccount, url: () => string, opti
       env: {
         ...options.environment,
         HOME: directory,
-        // By this all that it starts is found, as the local provider finds it.
+        // Identifies all its processes, as in the local provider.
         ROPEWALK_INSTANCE: instance.id,
         AWS_EC2_METADATA_SERVICE_ENDPOINT: `${url()}/imds/${instance.id}`,
       },
@@ -76,7 +76,7 @@ export function createMachines(account: EmulatedAccount, url: () => string, opti
         try {
           process.kill(each.pid, 'SIGKILL');
         } catch {
-          // It ended on its own meanwhile.
+          // The machine ended by itself meanwhile.
         }
       }
     }
@@ -122,7 +122,7 @@ export function createMachines(account: EmulatedAccount, url: () => string, opti
   };
 }
 
-/** Running instances, with the rules of each security group that they have now. */
+/** Running instances, with the current rules of each security group. */
 const hostsOf = (account: EmulatedAccount): FirewallHost[] =>
   account.regions().flatMap(({ instances, groups }) =>
     [...instances.values()]

@@ -1,5 +1,5 @@
-// The emulator as a process of its own: `node test/emulator/main.ts '{"ledgerPath": null, "machines": null}'` prints one
-// JSON line with its address and runs until SIGTERM.
+// The emulator as a process of its own: `node test/emulator/main.ts '{"ledgerPath": null, "machines": null}'` prints one JSON
+// line with its address and runs until SIGTERM.
 import { z } from 'zod';
 
 import { serveEmulator } from './server.ts';

@@ -1,6 +1,6 @@
-// Which permissions a request needs, by AWS's service authorization reference: on each resource that it names or creates, with the
-// tags that this has or is to get, and the permissions that AWS asks for besides, to tag and to pass a role. A resource that does
-// not exist is not asked about: the operation itself says so.
+// The permissions of a request, by AWS's service authorization reference: on each resource that it names or creates, with the
+// existing or requested tags, and the additional permissions for tagging and for passing a role. A missing resource is not
+// checked: the operation itself reports it.
 import { launchNeeds } from './launch-needs.ts';
 import type { Need } from './policy.ts';
 import {
@@ -23,7 +23,7 @@ export function needsOf(asking: Asking): Need[] {
     case 'iam':
       return iamNeeds(asking);
     case 'sts':
-      // Every identity may ask who it is.
+      // Every identity may call GetCallerIdentity.
       return action === 'GetCallerIdentity' ? [] : [need('sts', action, asking.params.text('RoleArn') ?? '')];
     case 'ssm':
       return [need('ssm', action, `arn:aws:ssm:${region.name}::parameter${jsonText(body, 'Name')}`)];
@@ -87,7 +87,7 @@ const changed: Record<string, [parameter: string, kind: Kind][]> = {
   TerminateInstances: [['InstanceId', 'instance']],
 };
 
-/** What an operation creates; of the VPC that it names, it uses the VPC. */
+/** The kind of resource that an operation creates; it uses the VPC that it names. */
 const created: Record<string, Kind> = {
   CreateInternetGateway: 'internet-gateway',
   CreateLaunchTemplate: 'launch-template',

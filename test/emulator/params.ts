@@ -1,16 +1,16 @@
-// EC2 Query requests: flat form fields whose names spell out structure, `Filter.1.Value.2=x`.
+// EC2 Query requests: flat form fields whose names encode a structure, `Filter.1.Value.2=x`.
 
-/** The fields below one place of a request. */
+/** The fields below one prefix of a request. */
 export interface Params {
   /** The value at a name, or null. */
   text(name: string): string | null;
   /** Values of `Name.1`, `Name.2`, ... in order. */
   texts(name: string): string[];
-  /** What lies below `Name.1`, `Name.2`, ... in order. */
+  /** The fields below `Name.1`, `Name.2`, ... in order. */
   items(name: string): Params[];
-  /** What lies below `Name`. */
+  /** The fields below `Name`. */
   at(name: string): Params;
-  /** Canonical text of everything here but the named fields: the same content gives the same text. */
+  /** Canonical text of all these fields except the named ones: the same content gives the same text. */
   content(except: readonly string[]): string;
   isEmpty: boolean;
 }

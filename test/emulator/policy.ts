@@ -1,4 +1,5 @@
-// IAM policies as far as ours go: statements that allow actions on resources under conditions. What no statement allows is refused.
+// The supported part of IAM policies: statements that allow actions on resources under conditions. An action without an allowing
+// statement is refused.
 import { z } from 'zod';
 
 const list = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
@@ -10,7 +11,7 @@ const statement = z.strictObject({
   Resource: list,
   Condition: condition.optional(),
 });
-/** Rejects what is not evaluated here: Deny, NotAction, Principal. */
+/** Rejects policy elements that are not evaluated here: Deny, NotAction, Principal. */
 const schema = z.strictObject({ Version: z.literal('2012-10-17'), Statement: z.array(statement) });
 
 export type Policy = z.output<typeof schema>;
@@ -37,7 +38,7 @@ export const allows = (policies: readonly Policy[], need: Need): boolean =>
     ),
   );
 
-/** A key that the request does not have fails every operator that we use. */
+/** A key that the request does not have fails every supported operator. */
 function holds(operator: string, values: readonly string[], found: string | undefined): boolean {
   if (found === undefined) return false;
   switch (operator) {

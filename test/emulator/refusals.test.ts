@@ -1,5 +1,5 @@
-// Wrong requests that a fake cloud might accept, each refused as EC2 and CloudWatch Logs refuse it. One emulator serves all: a refused
-// request changes nothing.
+// Wrong requests that a fake cloud might accept, each refused as EC2 and CloudWatch Logs refuse it. One emulator serves all: a
+// refused request changes nothing.
 import { randomUUID } from 'node:crypto';
 
 import { CloudWatchLogsClient, CreateLogGroupCommand, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';

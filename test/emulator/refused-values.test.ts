@@ -1,5 +1,5 @@
-// Values that EC2 and CloudWatch Logs do not have, and parameters that exclude each other: each refused as in AWS's reference. One
-// emulator serves all: a refused request launches nothing.
+// Values that EC2 and CloudWatch Logs do not have, and parameters that exclude each other: each refused as in AWS's reference.
+// One emulator serves all: a refused request launches nothing.
 import { CloudWatchLogsClient, CreateLogGroupCommand, CreateLogStreamCommand } from '@aws-sdk/client-cloudwatch-logs';
 import {
   FilterLogEventsCommand,

@@ -10,7 +10,7 @@ export interface Asking {
   service: string;
   action: string;
   params: Params;
-  /** Of services that speak JSON. */
+  /** Of services with JSON bodies. */
   body: string;
 }
 
@@ -41,7 +41,7 @@ export function creation(asking: Asking, kind: string, tags: Record<string, stri
   ];
 }
 
-/** To use or change one that exists; nothing when it does not. */
+/** To use or change an existing resource; none when it does not exist. */
 export function existing(asking: Asking, kind: Kind, id: string): Need[] {
   const tags = tagsOf(asking, kind, id);
   return tags === null ? [] : [need('ec2', asking.action, ec2Arn(asking, kind, id), tagContext(tags))];
@@ -63,7 +63,7 @@ export const tagContext = (
 ): Need['context'] =>
   Object.fromEntries(Object.entries(tags ?? {}).map(([key, value]) => [`aws:${of}Tag/${key}`, value]));
 
-/** Null for what does not exist. */
+/** Null for a missing resource. */
 export function tagsOf({ region }: Asking, kind: Kind, id: string): Record<string, string> | null {
   const among = <T extends { tags: Record<string, string> }>(list: Iterable<T>, is: (one: T) => boolean) =>
     [...list].find(is)?.tags ?? null;

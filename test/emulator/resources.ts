@@ -1,4 +1,4 @@
-// What a cloud keeps besides instances, as tests plant it and count it: launch templates and volumes.
+// Resources of a cloud besides instances, for tests to plant and count: launch templates and volumes.
 import { hexId, volumeStateAt } from './state.ts';
 import type { Instance, Region, TemplateData } from './state.ts';
 import type { EmulatedAccount } from './account.ts';
@@ -6,13 +6,13 @@ import type { EmulatedAccount } from './account.ts';
 export interface SeenResource {
   id: string;
   kind: 'volume' | 'launch template' | 'security group';
-  /** Of a security group. */
+  /** For a security group. */
   rules?: string[];
   state: 'in-use' | 'available';
   tags: Record<string, string>;
 }
 
-/** As if its mapping had never asked for it to go along. */
+/** As if its mapping had never set DeleteOnTermination. */
 export function keepVolume(account: EmulatedAccount, instance: Instance): object {
   for (const { volumes } of account.regions()) {
     const volume = volumes.get(instance.volumeId);
@@ -21,7 +21,7 @@ export function keepVolume(account: EmulatedAccount, instance: Instance): object
   return {};
 }
 
-/** With whatever tags, and as old as a test needs it. */
+/** With any tags and any age. */
 export function plant(
   account: EmulatedAccount,
   wanted: { region: string; kind: SeenResource['kind'] | 'instance'; tags: Record<string, string>; ageMs: number },

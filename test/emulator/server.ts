@@ -1,5 +1,6 @@
-// The emulated cloud over plain HTTP, on one loopback port: EC2, STS, IAM, SSM, CloudWatch Logs, Service Quotas, the metadata services and the
-// control API. Requests are dispatched by the service that their signature names, as endpoints of a real cloud are.
+// The emulated cloud over plain HTTP, on one loopback port: EC2, STS, IAM, SSM, CloudWatch Logs, Service Quotas, the metadata
+// services and the control API. Requests are dispatched by the service that their signature names, as endpoints of a real cloud
+// are.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -126,7 +127,7 @@ async function perform(
   }
 }
 
-/** By the access key: that of a session in another account, or any other. */
+/** The account of an access key: another account's for its session key, else the main one. */
 const accountOf = (main: EmulatedAccount, accessKeyId: string): EmulatedAccount =>
   [...main.trusts.values()].find(({ account }) => sessionKey(account.accountId) === accessKeyId)?.account ?? main;
 

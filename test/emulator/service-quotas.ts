@@ -1,5 +1,4 @@
-// Service Quotas: how many vCPUs of EC2 an account may have, and requests for more. Numbers are those that the emulated
-// launches are held to.
+// Service Quotas: how many vCPUs of EC2 an account may have, and requests for more. The emulated launches obey the same numbers.
 import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
@@ -7,7 +6,7 @@ import { z } from 'zod';
 import { AwsError } from './aws-error.ts';
 import type { Region } from './state.ts';
 
-/** AWS's codes -> the pool of quotas, and what a new account has. */
+/** AWS's codes -> the pool of quotas, and a new account's value. */
 const codes: Record<string, { name: string; pool: string; initial: number }> = {
   'L-1216C47A': {
     name: 'Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances',

@@ -1,5 +1,5 @@
-// Who tags a spot request where none is made is refused, by the real EC2 and so by the emulated one: a launch template that
-// says so works for spot alone. Spoken to through the vendor's own SDK.
+// EC2, and therefore the emulator, refuses tags of a spot request for a launch without one: a launch template with such tags
+// works for spot alone. The client is the vendor's own SDK.
 import { CreateFleetCommand, CreateLaunchTemplateCommand, RunInstancesCommand } from '@aws-sdk/client-ec2';
 import type { CreateFleetCommandOutput, EC2Client } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

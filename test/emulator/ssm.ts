@@ -1,4 +1,4 @@
-// Systems Manager's public parameters: where the newest image of Ubuntu is named.
+// Systems Manager's public parameters, which name the newest image of Ubuntu.
 import { AwsError } from './aws-error.ts';
 import { imageNamed, isImageParameter } from './images.ts';
 import type { Region } from './state.ts';

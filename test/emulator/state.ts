@@ -1,5 +1,5 @@
-// What the emulated cloud holds. Time-dependent states (pending, running, terminated) are not stored but follow from times,
-// so advancing the clock advances every state.
+// The state of the emulated cloud. Time-dependent states (pending, running, terminated) are not stored but follow from times:
+// advancing the clock advances every state.
 import { randomBytes } from 'node:crypto';
 
 export type Market = 'on-demand' | 'spot';
@@ -7,7 +7,7 @@ export type Market = 'on-demand' | 'spot';
 export interface Subnet {
   id: string;
   zone: string;
-  /** Addresses left. */
+  /** The number of free addresses. */
   free: number;
   vpc: string;
   cidr: string;
@@ -59,17 +59,17 @@ export interface TemplateData {
   userData: string;
   profile: string | null;
   securityGroups: string[];
-  /** Whether a network interface is specified: then its subnet is too, or nowhere. */
+  /** Whether the data has a network interface, which then must contain the subnet. */
   hasInterface: boolean;
   shutdownBehavior: 'stop' | 'terminate';
   httpTokens: 'optional' | 'required';
   publicIp: boolean;
   diskGib: number | null;
-  /** Of the root volume; true unless the mapping says otherwise. */
+  /** For the root volume; true unless the mapping sets it to false. */
   deleteOnTermination: boolean;
   tags: Record<string, string>;
   volumeTags: Record<string, string>;
-  /** Of the spot request, which must then be made. */
+  /** For the spot request; refused when the launch makes none. */
   spotRequestTags: Record<string, string>;
 }
 
@@ -84,7 +84,7 @@ export interface Instance {
   tags: Record<string, string>;
   volumeId: string;
   privateIp: string;
-  /** Another address, as in EC2: the machine itself does not know it but from its metadata. */
+  /** Differs from the private address, as in EC2: the machine itself knows it only from its metadata. */
   publicIp: string | null;
   launchedAtMs: number;
   /** When describe first shows it. */
@@ -107,7 +107,7 @@ export interface Volume {
   sizeGib: number;
   tags: Record<string, string>;
   createdAtMs: number;
-  /** What it was made with; null for one that was never attached. */
+  /** The instance that it was created with; null for one that was never attached. */
   instance: Instance | null;
   deleteOnTermination: boolean;
   deletedAtMs: number | null;
@@ -124,7 +124,7 @@ export interface SecurityGroup {
   shownFromMs: number;
 }
 
-/** Of the groups that are always there: clients may reach the scheduler from everywhere, members of a cluster each other. */
+/** Of the initial groups: clients may reach the scheduler from everywhere, members of a cluster each other. */
 export const fixedRules: Readonly<Record<string, string[]>> = {
   'sg-cluster': [],
   'sg-scheduler': ['tcp 8786 0.0.0.0/0'],
@@ -137,15 +137,15 @@ export interface Region {
   gateways: Map<string, Gateway>;
   routeTables: Map<string, RouteTable>;
   subnets: Subnet[];
-  /** Those that are always there. */
+  /** The initial groups. */
   securityGroups: string[];
   groups: Map<string, SecurityGroup>;
   profiles: string[];
   templates: Map<string, Template>;
   instances: Map<string, Instance>;
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   volumes: Map<string, Volume>;
-  /** `type/zone/market` -> how many fit at the same time; without an entry there is no bound. */
+  /** `type/zone/market` -> how many fit at the same time; without an entry the capacity is unlimited. */
   capacity: Map<string, number>;
   zonesDown: Set<string>;
   /** `type/zone/market` -> the error that a fleet gets for that pool, whatever its capacity. */
@@ -153,7 +153,7 @@ export interface Region {
   /** `standard/on-demand` and the like -> vCPUs at the same time. */
   quotas: Map<string, number>;
   quotaRequests: QuotaRequest[];
-  /** Client token -> what was asked and what was answered. */
+  /** Client token -> the request's content and its answer. */
   tokens: Map<string, { content: string; answer: string }>;
   logGroups: Map<string, LogGroup>;
 }
@@ -180,7 +180,7 @@ export interface LogEvent {
 export function createRegion(name: string): Region {
   const zones = ['a', 'b', 'c'].map((letter) => `${name}${letter}`);
   const given = { tags: {}, shownFromMs: 0 };
-  // As in every account: a default VPC with a way out.
+  // As in every account: a default VPC with an internet gateway.
   const vpc: Vpc = { id: `vpc-${name}`, cidr: '172.31.0.0/16', isDefault: true, dnsHostnames: true, ...given };
   const gateway: Gateway = { id: `igw-${name}`, vpc: vpc.id, ...given };
   const routes = new Map([[everywhere, gateway.id]]);
@@ -229,7 +229,7 @@ export function stateAt(instance: Instance, nowMs: number): InstanceState {
   return nowMs >= instance.runningFromMs ? 'running' : 'pending';
 }
 
-/** Null when it is gone. */
+/** Null when it was deleted. */
 export function volumeStateAt(volume: Volume, nowMs: number): 'in-use' | 'available' | null {
   if (volume.deletedAtMs !== null) return null;
   if (volume.instance === null) return 'available';
@@ -237,6 +237,6 @@ export function volumeStateAt(volume: Volume, nowMs: number): 'in-use' | 'availa
   return volume.deleteOnTermination ? null : 'available';
 }
 
-/** Counts against capacity, quota and money. */
+/** Counts against capacity, quota and cost. */
 export const isLive = (instance: Instance, nowMs: number): boolean =>
   ['pending', 'running'].includes(stateAt(instance, nowMs));

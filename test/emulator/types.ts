@@ -1,5 +1,5 @@
-// A small dated table of instance types, of the emulator's own: what the product believes about types is tested against
-// it, so it must not come from the product. vCPUs, GiB and us-east-1 Linux on-demand prices as AWS listed them in 2026-08.
+// A small dated table of instance types, of the emulator's own: the product's knowledge of types is tested against it and must
+// not be its source. vCPUs, GiB and us-east-1 Linux on-demand prices as AWS listed them in 2026-08.
 
 export interface InstanceType {
   name: string;
@@ -8,7 +8,7 @@ export interface InstanceType {
   arch: 'x86_64' | 'arm64';
   gpus: number;
   gpuName: string | null;
-  /** Which vCPU quota it draws on. */
+  /** The vCPU quota that it draws on. */
   quotaClass: 'standard' | 'g' | 'p';
   pricePerHour: number;
 }

@@ -1,5 +1,5 @@
-// Volumes of the emulated EC2 are no kinder than real ones: tagged only when the launch says so, gone with their instance
-// only when their mapping says so, and not to be deleted under it.
+// Volumes of the emulated EC2 are no more lenient than real ones: tagged only when the launch requests it, deleted with their
+// instance only when their mapping requests it, and not deletable while attached.
 import type { EC2Client } from '@aws-sdk/client-ec2';
 import {
   DeleteVolumeCommand,

@@ -1,5 +1,5 @@
-// The wall clock of API, Temporal worker or agents is set back and forward by an hour, and set right again, while a job runs: each
-// process goes on, and what is read of the job is not older than a moment. Needs libfaketime (apt package faketime).
+// The wall clock of API, Temporal worker or agents is set back and forward by an hour, and set right again, while a job runs.
+// Each process keeps working, and every view of the job is current. Needs libfaketime (apt package faketime).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
-// Processes whose clocks are set while they run, by libfaketime: each reads its offset from a file. The monotonic clock stays as it is.
+// Processes with clocks that are set while they run, by libfaketime: each reads its offset from a file. The monotonic clock is unaffected.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of Debian's package faketime. */
+/** From Debian's package faketime. */
 const library = ['x86_64', 'aarch64']
   .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
   .find(existsSync);
@@ -28,8 +28,8 @@ export function createClock(directory: string, name: string): Clock {
 }
 
 /**
- * The file of a program that becomes the agent, in the same process, with this clock: agents inherit no variables of the Temporal
- * worker but some that have names.
+ * The file of a program that becomes the agent, in the same process, with this clock: agents inherit only some named variables of
+ * the Temporal worker.
  */
 export function agentWithClock(directory: string, { bundle, clock }: { bundle: string; clock: Clock }): string {
   const file = join(directory, 'agent.mjs');

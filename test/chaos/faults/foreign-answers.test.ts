@@ -18,7 +18,7 @@ const answers: ForeignAnswer[] = [
   { status: 302, headers: { location: 'http://127.0.0.1:9/login' }, body: '' },
   { status: 410, headers: html, body: page },
 ];
-/** For two agents: each has repeated a request, and met the answer again. */
+/** For two agents: each has repeated a request and received the foreign answer again. */
 const foreignAnswers = 6;
 
 let proxy: Proxy;

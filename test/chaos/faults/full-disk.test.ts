@@ -1,5 +1,5 @@
-// The disk of agents and tasks fills up while a job runs, and is freed. Instances whose disk is full leave, and no task is
-// recorded as something that did not happen. The disk is a small tmpfs, which only root can mount.
+// The disk of agents and tasks fills up while a job runs, and is freed. Instances with a full disk leave, and every record
+// matches a task's real outcome. The disk is a small tmpfs, which only root can mount.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, rmdirSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ function canMount(): boolean {
 const isAble = canMount();
 if (!isAble) console.log('skipped: this user cannot mount a tmpfs, which the test needs for a disk that fills up');
 
-/** Until neither a byte nor a file more fits. */
+/** Until neither another byte nor another file fits. */
 function fill(directory: string): void {
   mkdirSync(directory);
   const file = openSync(join(directory, 'bytes'), 'w');
@@ -101,7 +101,7 @@ describe.skipIf(!isAble)('a disk that is full at the first start', () => {
   });
   afterAll(() => removeHome(home));
 
-  // Too little for the first file, for the tables of the database of records, and for those of Temporal.
+  // Too small for the first file, for the tables of the database of records, and for Temporal's tables.
   it.each(['size=4k', 'size=300k', 'size=3m'])('with %s is named, and the next start works', async (size) => {
     mount(home, size);
     const failed = await spawnStack(home);

@@ -1,4 +1,4 @@
-// A job whose tasks write what they do into files outside the home: the truth that records are compared with.
+// A job whose tasks record their own runs in files outside the home: the evidence that the product's records are compared with.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { agentPids } from '../../support/kills.ts';
 import type { TestStack } from '../../support/stack.ts';
 import { recordedTasks, taskRecords } from '../matrix/records.ts';
 
-/** One run of one task, as its command wrote it. */
+/** One run of one task, as its command recorded it. */
 export interface Run {
   task: number;
   attempt: number;
@@ -24,18 +24,18 @@ export interface FaultyJob {
   taskCount: number;
   runs: () => Run[];
   view: () => Promise<Job>;
-  /** Waits until this many more tasks have ended than when it is called. */
+  /** Waits until this many more tasks have ended than at the call. */
   progress: (more: number) => Promise<void>;
-  /** Waits until so many agents live; their pids by instance. */
+  /** Waits until this many agents live; returns their pids by instance. */
   agents: (count: number) => Promise<Map<string, number>>;
-  /** Waits for the end of the job, and of its agents. */
+  /** Waits for the end of the job and of its agents. */
   end: () => Promise<Job>;
-  /** What differs between the records and what ran; empty when every task is recorded once, as a run that ended with 0. */
+  /** The differences between the records and the real runs; empty when every task has one record, of a run that exited with 0. */
   lies: () => string[];
   remove: () => void;
 }
 
-/** Two appends, so that a run that was ended in between shows. */
+/** Two appends reveal a run that was killed in between. */
 const script =
   'run="$RUNS/$ROPEWALK_BATCH_TASK_ID-$ROPEWALK_TASK_ATTEMPT-$ROPEWALK_INSTANCE"; echo began >> "$run"; sleep "0.$((RANDOM % 4 + 3))"; echo ended >> "$run"';
 

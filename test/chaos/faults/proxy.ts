@@ -12,11 +12,11 @@ export interface ForeignAnswer {
 
 export interface Proxy {
   url: string;
-  /** Where requests go; until it is set, they are answered with 503. */
+  /** The target of requests; while it is null, requests get a 503. */
   upstream: string | null;
-  /** Given instead of the API's answer. */
+  /** Sent instead of the API's answer. */
   foreign: ForeignAnswer | null;
-  /** Foreign answers so far. */
+  /** The number of foreign answers so far. */
   count: number;
   close: () => void;
 }

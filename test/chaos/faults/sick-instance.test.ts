@@ -1,4 +1,4 @@
-// One of two instances can run nothing any more: it leaves, and the tasks run elsewhere.
+// One of two instances can no longer run tasks: it leaves, and the tasks run elsewhere.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,20 +15,20 @@ let stack: TestStack;
 beforeAll(async () => void (stack = await startStack()));
 afterAll(() => stack.stop());
 
-/** A file in place of the directory of its tasks. */
+/** Puts a file in place of the directory of its tasks. */
 function obstruct(instance: string): void {
   const work = join(stack.home, 'instances', instance, 'work');
   for (let at = 0; ; at += 1) {
     try {
       return writeFileSync(work, '', { flag: 'wx' });
     } catch {
-      // The agent has just made the directory again.
+      // The agent recreated the directory in the meantime.
       renameSync(work, `${work}.away-${at}`);
     }
   }
 }
 
-/** It may open no file more than it has open now. */
+/** Sets the limit of open files to the number that the process has open now. */
 function takeDescriptors(pid: number): void {
   const open = readdirSync(`/proc/${pid}/fd`).length;
   execFileSync('prlimit', ['--pid', String(pid), `--nofile=${open}:${open}`]);

@@ -1,5 +1,5 @@
-// SIGSTOP of the processes of the control plane, each for longer than a task's lease with its extensions, and of all at once as when
-// a laptop sleeps: our own silence costs no agent and no task.
+// SIGSTOP of the processes of the control plane, each for longer than a task's lease with its extensions, and of all at once as
+// when a laptop sleeps: the silence of the control plane ends no agent and no task.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -35,10 +35,10 @@ export interface Bed {
   temporal: TemporalClient;
   files: FaultFiles;
   oracle: Oracle;
-  /** Where tasks append their runs, a directory for each job. */
+  /** The tasks append their runs here, in one directory for each job. */
   runs: string;
   violations: string[];
-  /** From now on a cluster has so many slots; from its beginning when nothing was asked before. */
+  /** Records the number of slots that a cluster requests from now on; the first call counts from its beginning. */
   ask: (cluster: number, count: number) => void;
   asked: Asked[];
   close: () => Promise<void>;
@@ -47,7 +47,7 @@ export interface Bed {
 export async function makeBed(on: GroundName, workers: number): Promise<Bed> {
   const root = mkdtempSync(join(tmpdir(), 'ropewalk-matrix-'));
   const files = faultFiles(join(root, 'faults'));
-  // The workspace that the stack makes for itself and the sweeps that it schedules are not part of the matrix.
+  // The workspace that the stack creates for itself and the sweeps that it schedules are not part of the matrix.
   for (const key of ['default', 'local', 'provider']) files.writePlan(key, []);
   const runs = join(root, 'runs');
   mkdirSync(runs);

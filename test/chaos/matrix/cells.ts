@@ -1,5 +1,5 @@
-// What there is to disturb: every boundary that the undisturbed run had, with every way to disturb it, dealt out to lives in a
-// seeded order. A new activity is covered the day it appears, because the boundaries are read from real histories.
+// The cells of the matrix: every boundary of the undisturbed run with every disturbance, dealt out to lives in a seeded order. A
+// new activity is covered from its first day, because the boundaries are read from real histories.
 import { shuffled } from '../../support/random.ts';
 import type { Bed } from './bed.ts';
 import { boundaryName, killModes, pausedModes, softModes } from './faults.ts';
@@ -14,7 +14,7 @@ export interface Cell {
   mode: Mode;
 }
 
-/** The boundaries that both of two undisturbed lives had: what depends on a moment's chance cannot be asked for. */
+/** The boundaries that both of two undisturbed lives had: a fault at a boundary that depends on timing might never happen. */
 export async function boundariesOf(bed: Bed, lives: Life[]): Promise<Map<Scenario, Boundary[]>> {
   const found = new Map<Scenario, Boundary[]>();
   for (const life of lives) {
@@ -25,7 +25,7 @@ export async function boundariesOf(bed: Bed, lives: Life[]): Promise<Map<Scenari
   return found;
 }
 
-/** One pass over everything that is wanted: all kills and failures at each boundary, and a few losses of API and Temporal server. */
+/** One pass over all wanted cells: all kills and failures at each boundary, and a few losses of API and Temporal server. */
 export function allCells(
   boundaries: Map<Scenario, Boundary[]>,
   random: () => number,
@@ -40,13 +40,13 @@ export function allCells(
       rare.push({ scenario, boundary, mode: 'api' }, { scenario, boundary, mode: 'server' });
     }
   }
-  // Each of these stops all lives for seconds: in every pass some, in all passes together all.
+  // Each of these stops all lives for seconds: each pass includes some, all passes together include all.
   return [...cells.filter(isWanted), ...shuffled(rare.filter(isWanted), random).slice(0, 6)];
 }
 
 /**
- * Fills lives with a few cells of their scenario each, because lives end within minutes only when few of their steps are
- * disturbed; at most one at a boundary. A stop is alone: after it nothing else comes.
+ * Gives each life a few cells of its scenario, because lives end within minutes only when few of their steps are disturbed; at
+ * most one cell per boundary. A stop has a life of its own, because no step follows it.
  */
 export function deal(
   cells: readonly Cell[],
@@ -83,11 +83,11 @@ function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
   return !life.faults.some((fault) => boundaryName(fault) === name);
 }
 
-/** How often instances are inspected depends on when each sign of trouble arrives: only the first inspection happens in every run. */
+/** How often instances are inspected depends on when each suspicion arrives: only the first inspection happens in every run. */
 async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
   const boundaries = new Map<string, Boundary>();
   for (const kind of ['job', 'cluster', 'stuck-workflows'] as const) await read(kind, `${kind}/${key}`);
-  // A life sweeps until its orphan is gone: what any of these sweeps did is a boundary.
+  // A life sweeps until its orphan is terminated: the activities of all these sweeps are boundaries.
   for (let run = 1; (await read('sweep', sweepRunId(key, run))) > 0; run += 1);
   return [...boundaries.values()];
 
@@ -105,7 +105,7 @@ async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
   }
 }
 
-/** Each inspection asks the provider, and the database for the last signs of life. */
+/** Each inspection calls the provider and reads the last reports from the database. */
 const ofInspections = new Set(['inspectInstances', 'readHeard']);
 
 async function activitiesOf(bed: Bed, workflowId: string): Promise<string[]> {

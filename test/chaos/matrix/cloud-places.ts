@@ -5,7 +5,7 @@ import type { Ground, Owner } from './ground.ts';
 
 type Tags = CloudUnderTest['tags'];
 
-/** Reads the ledger again when an instance is asked for that it did not have. */
+/** Reads the ledger again for an instance that it did not contain. */
 export function ownersFrom(emulator: Pick<CloudEmulator, 'ledger'>, tags: Tags): Ground['ownersOf'] {
   let entries: readonly LedgerEntry[] = [];
   return async (instances) => {
@@ -15,7 +15,7 @@ export function ownersFrom(emulator: Pick<CloudEmulator, 'ledger'>, tags: Tags):
   };
 }
 
-/** Tags name a role and no slot: the head is slot 0, workers are counted. Of what is not in the ledger, nothing is said. */
+/** Tags name a role and no slot: the head is slot 0, workers are numbered in order. Instances outside the ledger are left out. */
 export function placesOf(
   entries: readonly LedgerEntry[],
   instances: readonly string[],

@@ -1,6 +1,6 @@
-// What the kill matrix and the Temporal workers it disturbs write for each other: files in one directory, because a worker that
-// is killed in the next instruction can still have written one. A fault is bound to a boundary: the nth execution of an
-// activity type in one workflow. Never part of the product: nothing outside test/ knows that this exists.
+// The files that the kill matrix and its disturbed Temporal workers exchange in one directory: a worker that is killed in the
+// next instruction can still have written one. A fault is bound to a boundary: the nth execution of an activity type in one
+// workflow. Never part of the product: code outside test/ does not know these files.
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export const pausedModes = ['stop', 'api', 'server'] as const;
 const mode = z.enum([...killModes, ...softModes, ...pausedModes]);
 export type Mode = z.infer<typeof mode>;
 
-/** What a life consists of. */
+/** The workflow kinds of a life. */
 export const faultKinds = ['job', 'cluster', 'sweep', 'stuck-workflows'] as const;
 
 /** The nth execution of an activity type in a workflow of this kind. */
@@ -36,14 +36,14 @@ export const boundaryName = ({ kind, activity, nth }: Boundary): string => `${ki
 
 /** The environment variable with the directory of the files. */
 export const faultsVariable = 'ROPEWALK_TEST_FAULTS';
-/** And the one that says how many workers there are to be. */
+/** The environment variable with the number of workers to start. */
 export const workersVariable = 'ROPEWALK_TEST_WORKERS';
 
 export interface FaultFiles {
-  /** All faults of the workflows with this number or id; null while nothing was planned for it. */
+  /** All faults of the workflows with this number or id; null until its plan is written. */
   readPlan: (key: string) => Fault[] | null;
   writePlan: (key: string, faults: Fault[]) => void;
-  /** Which execution of its type this is, by the ids that were ever seen: the same in every attempt and process. */
+  /** The ordinal of this execution among those of its type, by the ids seen so far: the same in every attempt and process. */
   ordinal: (workflowId: string, activity: string, activityId: string) => number;
   /** True for one caller only, whatever is killed: a fault happens once. */
   fire: (id: string, what: Happened) => boolean;
@@ -78,7 +78,7 @@ export function faultFiles(root: string): FaultFiles {
   };
 }
 
-/** Appears whole or not at all; the first one stays. */
+/** Appears whole or not at all; an existing file stays. */
 function publish(path: string, text: string): boolean {
   if (existsSync(path)) return false;
   const temporary = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;

@@ -1,5 +1,5 @@
-// The matrix on emulated EC2: instances are machines whose first process is an agent, and the cloud's own append-only ledger
-// says what was launched for whom, and when it ended.
+// The matrix on emulated EC2: instances are machines whose first process is an agent. The cloud's own append-only ledger records
+// the owner, the launch and the end of each instance.
 import { cloudQueue } from '../../../domain/cloud-names.ts';
 import { createAwsProvider } from '../../../providers/aws/provider.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
@@ -13,7 +13,7 @@ import { weather } from './weather.ts';
 
 const types = ['m6i.large', 'm5.large'];
 const calls = ['CreateFleet', 'CreateLaunchTemplate', 'TerminateInstances', 'DescribeInstances'] as const;
-/** Longer than any weather shows an instance late, so that nothing is called gone that is merely not shown yet. */
+/** Longer than the emulated cloud hides a new instance, which would otherwise count as terminated. */
 const unseenMs = 10_000;
 
 export async function startAwsGround(options: GroundOptions): Promise<Ground> {
@@ -28,7 +28,7 @@ export async function startAwsGround(options: GroundOptions): Promise<Ground> {
     jobMachines: { vmTypes: types },
     clusterMachines: { workerVmTypes: types, schedulerVmTypes: types },
     placement: placement({ types }),
-    // A task has its agent's environment no more, but the name of its instance.
+    // A task no longer has its agent's environment, but has the name of its instance.
     instanceIn: (environment) =>
       marker.exec(environment)?.[1] ?? /(?:^|\0)ROPEWALK_INSTANCE=(i-[^\0]*)/.exec(environment)?.[1] ?? null,
     ownersOf: ownersFrom(emulator, ec2.tags),

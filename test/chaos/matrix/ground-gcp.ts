@@ -1,5 +1,5 @@
-// The matrix on the emulated Compute Engine: instances are machines whose first process is an agent, and the cloud's own append-only
-// ledger says what was launched for whom, and when it ended.
+// The matrix on the emulated Compute Engine: instances are machines whose first process is an agent. The cloud's own append-only
+// ledger records the owner, the launch and the end of each instance.
 import { cloudQueue } from '../../../domain/cloud-names.ts';
 import { createGcpProvider } from '../../../providers/gcp/provider.ts';
 import { credentialsOf, gcpSettings, placement } from '../../providers/gcp-cloud.ts';
@@ -19,9 +19,9 @@ const calls = [
   'instances.delete',
   'zoneOperations.wait',
 ] as const;
-/** Longer than any weather shows an instance late, so that nothing is called gone that is merely not shown yet. */
+/** Longer than the emulated cloud hides a new instance, which would otherwise count as terminated. */
 const unseenMs = 10_000;
-/** Of an agent: its directory has the name of its instance. A task has the name alone. */
+/** An agent's directory contains the name of its instance; a task has the name alone. */
 const marker = /(?:^|\0)ROPEWALK_INSTANCE(?:_DIR=[^\0]*\/|=)(rw-[0-9a-f]{10}-[0-9a-f]{10}-\d+)(?:\/instance)?(?:\0|$)/;
 
 export async function startGcpGround(options: GroundOptions): Promise<Ground> {

@@ -1,5 +1,5 @@
-// The matrix on this machine: instances are agent processes of the home, and their tags lie in files that were there before
-// the agent was started, which stand in for a cloud's ledger.
+// The matrix on this machine: instances are agent processes of the home. Their tags are in files that were written before the
+// agent was started, which stand in for a cloud's ledger.
 import { join } from 'node:path';
 
 import { z } from 'zod';

@@ -13,29 +13,32 @@ export interface Owner {
 export interface Ground {
   stack: TestStack;
   provider: Provider;
-  /** Where its activities run. */
+  /** The task queue of its activities. */
   queue: string;
-  /** What a request must say about machines; nothing where there is no choice. */
+  /** The machine settings of a request; empty for a provider without machine types. */
   jobMachines: { vmTypes?: string[] };
   clusterMachines: { workerVmTypes?: string[]; schedulerVmTypes?: string[] };
   placement: Placement | null;
-  /** Of a process's environment: the instance it belongs to, or null. */
+  /** From a process's environment: the instance it belongs to, or null. */
   instanceIn: (environment: string) => string | null;
-  /** Of those that are ours. Instances without slots get them by their role: the head 0, workers the next ones in order. */
+  /**
+   * The owners of this deployment's instances. Without a recorded slot, the role decides: slot 0 for the head, the next slots in
+   * order for workers.
+   */
   ownersOf: (instances: readonly string[]) => Promise<Map<string, Owner>>;
-  /** Ends an instance as if its host had lost power. */
+  /** Ends an instance as a power failure of its host would. */
   strike: (instance: string, pid: number) => Promise<void>;
   cloud: Cloud | null;
   close: () => Promise<void>;
 }
 
-/** The other side of a cloud: its books, and its bad days. */
+/** The test's access to a cloud: its ledger and its faults. */
 export interface Cloud {
   ledger: () => Promise<readonly LedgerEntry[]>;
   /** Keys of its tags or labels. */
   tags: CloudUnderTest['tags'];
   existing: CloudSide['existing'];
-  /** Begins to answer late, not at all, with throttling, and to show new instances late; ends with the returned function. */
+  /** Begins to answer late or not at all, to throttle, and to show new instances late; ends with the returned function. */
   beUnkind: (random: () => number) => () => Promise<void>;
   injected: () => Promise<Record<string, number>>;
 }

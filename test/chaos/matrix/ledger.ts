@@ -1,9 +1,9 @@
-// Judges a cloud's ledger: what was launched for whom, when it ended, and how many slots its cluster had meanwhile. Slots are
-// not tagged, so two instances in one slot show as more live workers than there are slots for them, or as two heads.
+// Judges a cloud's ledger: the owner and the end of each instance against the number of slots that its cluster had meanwhile.
+// Slots are not tagged: two instances in one slot appear as more live workers than slots, or as two heads.
 import type { LedgerEntry } from '../../emulator/ledger.ts';
 import type { CloudUnderTest } from '../../support/clouds.ts';
 
-/** What a life asked for: from each moment on, this many slots, the head's included. */
+/** One request of a life: from this moment on, this many slots, including the head's. */
 export interface Asked {
   cluster: number;
   slots: { fromMs: number; count: number }[];
@@ -23,11 +23,11 @@ export interface Question {
   deploymentId: string;
   asked: readonly Asked[];
   open: ReadonlySet<number>;
-  /** Of the tags in the ledger. */
+  /** Keys of the tags in the ledger. */
   keys: Keys;
 }
 
-/** What is wrong. `open`: clusters that have not ended, whose instances may live. Other deployments do not count. */
+/** Returns the violations. `open`: clusters that have not ended, with instances that may live. Other deployments do not count. */
 export function judgeLedger(entries: readonly LedgerEntry[], { deploymentId, asked, open, keys }: Question): string[] {
   const lives = livesOf(
     entries.filter(({ tags }) => tags[keys.deployment] === deploymentId),
@@ -68,7 +68,7 @@ function livesOf(entries: readonly LedgerEntry[], keys: Keys): Life[] {
   );
 }
 
-/** More can only begin to live at once when one is launched: looking at these moments is looking at all. */
+/** The number of live instances grows only at launches, so that checking each launch is enough. */
 function crowds(cluster: number, lives: Life[], { slots }: Asked): string[] {
   const found: string[] = [];
   for (const { fromMs } of lives) {

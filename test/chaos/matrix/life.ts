@@ -1,4 +1,4 @@
-// One life of the matrix: what it is of, what is planned for it, and how its steps wait.
+// One life of the matrix: its scenario, its planned faults, and how its steps wait.
 import { eventually } from '../../support/eventually.ts';
 import type { Bed } from './bed.ts';
 import type { Fault } from './faults.ts';
@@ -9,7 +9,7 @@ export interface Life {
   faults: Fault[];
   /** The number of its job or cluster, or the id of its run; empty until it has one. */
   key: string;
-  /** The matrix stopped it at a boundary: from then on it has to end, and nothing else. */
+  /** The matrix stopped it at a boundary: from then on it only has to end. */
   isStopped: boolean;
   isUnderWay: boolean;
 }
@@ -18,7 +18,7 @@ export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'sweep' | 'stuck-w
 
 export const isOfACluster = (scenario: Scenario): boolean => ['grow', 'stop', 'recover', 'dask'].includes(scenario);
 
-/** Longer than any sum of timeouts and pauses that a life's few faults can add up to. */
+/** Longer than the possible sum of the timeouts and pauses that a life's few faults cause. */
 export const stepWithinMs = 120_000;
 
 export function begin(bed: Bed, life: Life, key: string): void {

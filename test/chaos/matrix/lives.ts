@@ -1,5 +1,5 @@
-// The lives that the matrix disturbs: real clusters and jobs, created, scaled, stopped and run. Each step asks for a state and
-// waits until the process table shows it; at the end nothing of the life may be left, and every task ran and is recorded.
+// The lives that the matrix disturbs: real clusters and jobs, created, scaled, stopped and run. Each step requests a state and
+// waits until the process table shows it. At the end no process of the life may remain, and every task ran and is recorded.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,9 +15,9 @@ import { recordedTasks, ranTasks } from './records.ts';
 import { clusterReplays, jobReplays } from './replays.ts';
 import { checkStuckWorkflows, sweep } from './upkeep.ts';
 
-/** Each throws when what it asked for does not come true. */
+/** Each throws when a requested state is not reached. */
 export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>> = {
-  /** Created, scaled up, scaled down, run to its end. */
+  /** Created, scaled out, scaled in, run to its end. */
   async grow(bed, life) {
     const number = await submit(bed, life);
     await reach(bed, life, number, [0, 1]);
@@ -29,7 +29,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     bed.ask(number, 1);
     await finish(bed, life, number);
   },
-  /** Created and stopped under its job, twice. */
+  /** Created, and stopped twice while its job runs. */
   async stop(bed, life) {
     const number = await submit(bed, life);
     await reach(bed, life, number, [0, 1]);
@@ -37,11 +37,11 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     await stopLife(bed, life);
     await finish(bed, life, number);
   },
-  /** An instance is killed under its task: it is noticed, ended for certain, replaced, and its task runs again. */
+  /** An instance is killed while it runs a task: it is detected, verifiably ended and replaced, and its task runs again. */
   async recover(bed, life) {
     const number = await submit(bed, life);
     await reach(bed, life, number, [0, 1]);
-    // Under its task: one that dies before it registers is waited for two minutes, by design.
+    // The kill waits for a running task: an instance that dies before it registers is waited for two minutes, by design.
     await wait(life, 'a task runs in slot 1', async () =>
       (await bed.oracle.living(number)).some((each) => each.slot === 1 && !each.isAgent),
     );
@@ -52,7 +52,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     );
     await finish(bed, life, number);
   },
-  /** A cluster of its own, stopped once its instances live: what it reads and deletes is not what a job's cluster does. */
+  /** A cluster without a job, stopped once its instances live: its activities read and delete other data than a job's cluster. */
   async dask(bed, life) {
     const { id } = life;
     const created = await eventually(
@@ -71,7 +71,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
   'stuck-workflows': checkStuckWorkflows,
 };
 
-/** Asks for the end of a life, as its user would. */
+/** Requests the end of a life, as its user would. */
 export async function stopLife(bed: Bed, life: Life): Promise<void> {
   const number = Number(life.key);
   const { jobs, clusters } = bed.client;
@@ -86,7 +86,7 @@ export async function stopLife(bed: Bed, life: Life): Promise<void> {
 }
 
 const tasks = 4;
-/** Waits for the file `go`, then adds one line: which task, which attempt, which process. */
+/** Waits for the file `go`, then appends one line: task, attempt, process. */
 const script =
   'until [ -e "$RUNS/go" ]; do sleep 0.2; done; echo "$ROPEWALK_BATCH_TASK_ID $ROPEWALK_TASK_ATTEMPT $$" >> "$RUNS/task-$ROPEWALK_BATCH_TASK_ID"';
 
@@ -145,7 +145,7 @@ async function finish(bed: Bed, life: Life, number: number): Promise<void> {
   await nothingLeft(bed, life, number);
   await jobReplays(bed, number);
   await clusterReplays(bed, number);
-  // A stop that arrives when all is done changes nothing; a job whose cluster was stopped could not go on.
+  // A stop after the last task changes nothing; a job whose cluster was stopped could not continue.
   const ends = life.isStopped ? ['done', 'cancelled', ...(life.scenario === 'stop' ? ['error'] : [])] : ['done'];
   if (!ends.includes(status)) throw new Error(`the job ended as ${status}`);
   const recorded = recordedTasks(bed.stack.home, number);
@@ -167,7 +167,7 @@ async function hasEnded(bed: Bed, life: Life, number: number): Promise<boolean> 
   }
 }
 
-/** At the moment at which its cluster reports its end, not some time later. */
+/** Checked at the moment at which its cluster reports its end, not later. */
 async function nothingLeft(bed: Bed, life: Life, number: number): Promise<void> {
   const left = await bed.oracle.living(number);
   if (left.length > 0) throw new Error(`${life.scenario} ${number} has ended, but there are ${JSON.stringify(left)}`);

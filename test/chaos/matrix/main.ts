@@ -1,6 +1,6 @@
-// `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
-// was broken, or when a planned fault did not happen. `--provider aws` and `gcp` are the same on emulated clouds, `--scenarios grow,sweep` less
-// of it, `--faults 6` more of them in each life.
+// `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a
+// promise was broken, or when a planned fault did not happen. `--provider aws` and `gcp` run it on emulated clouds, `--scenarios
+// grow,sweep` selects scenarios, `--faults 6` plans more faults in each life.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,7 +26,7 @@ const { provider } = values;
 if (!isGround(provider)) throw new Error(`--provider is local, aws or gcp, not ${provider}`);
 const wanted = values.scenarios?.split(',');
 
-// The lives that are under way are lived to their end, and the report is of what was done; a second one ends it at once.
+// The first SIGINT lets the running lives end and prints the report of the finished ones; a second one ends the process at once.
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort());
 

@@ -1,6 +1,6 @@
-// The kill matrix: first an undisturbed run, whose histories say what boundaries there are; then lives in which each boundary is
-// disturbed in each way, many at once on one stack, in a seeded order, pass after pass until the time or the cells are used
-// up. A fault that was planned and did not happen is tried once more and then fails the run.
+// The kill matrix. First an undisturbed run, whose histories list the boundaries. Then lives in which each boundary is disturbed
+// in each way, many at once on one stack, in a seeded order, pass after pass until the time or the cells are used up. A planned
+// fault that did not happen is tried once more and then fails the run.
 import { createRandom, shuffled } from '../../support/random.ts';
 import { makeBed } from './bed.ts';
 import type { Bed, GroundName } from './bed.ts';
@@ -23,11 +23,11 @@ export interface MatrixOptions {
   seed: number;
   /** No new life begins after this. */
   minutes: number;
-  /** Lives at the same time. */
+  /** Concurrent lives. */
   atOnce: number;
   /** Temporal workers. */
   workers: number;
-  /** Only so many cells, or as many as it takes for one of each activity and each mode; all, pass after pass, unless given. */
+  /** The number of cells, at least one of each activity and each mode; unless given, all cells, pass after pass. */
   sample?: number;
   /** Only cells of these names. */
   only?: readonly string[];
@@ -94,7 +94,7 @@ const goldenLife = (scenario: Scenario, round: number): Life => ({
   isUnderWay: false,
 });
 
-/** As many at once as asked for; those that the time did not suffice for are not among the answer. */
+/** Runs at most `atOnce` lives concurrently; returns only those that ended in time. */
 async function liveAll(
   bed: Bed,
   lives: Life[],
@@ -104,7 +104,7 @@ async function liveAll(
 ): Promise<Life[]> {
   const waiting = [...lives];
   const done: Life[] = [];
-  // A sweep ends all orphans there are: with two at the same time, one would find nothing to do.
+  // A sweep ends all orphans: a second concurrent one would find none.
   let isSweeping = false;
   const next = (): Life | null => {
     const at = waiting.findIndex(({ scenario }) => scenario !== 'sweep' || !isSweeping);
@@ -155,7 +155,7 @@ async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
   }
 }
 
-/** First the cells that bring a new activity and a new mode, then those that bring one of them, then the others. */
+/** First the cells with a new activity and a new mode, then those with one of them, then the others. */
 function onlySample(cells: Cell[], random: () => number, sample: number | undefined): Cell[] {
   if (sample === undefined) return cells;
   const known = new Set<string>();

@@ -1,5 +1,5 @@
-// Watches for faults as they happen: measures how soon a killed worker's workflow answers again, and does to API, Temporal
-// server or the life itself what a paused activity waits for.
+// Watches for faults as they happen: measures how soon a killed worker's workflow answers again, and stops the API, the Temporal
+// server or the life itself when a paused activity waits for it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { clusterMessages } from '../../../contracts/cluster.ts';
@@ -14,7 +14,7 @@ import type { Life } from './life.ts';
 
 export interface Nemesis {
   watch: (life: Life) => void;
-  /** Of workers: from the kill to the next answered message of the same workflow. */
+  /** For workers: from the kill to the next answered message of the same workflow. */
   messages: () => { all: number[]; alone: number[] };
   kills: { worker: number; api: number; server: number };
   stop: () => Promise<void>;
@@ -23,7 +23,7 @@ export interface Nemesis {
 const checkEveryMs = 20;
 /** A workflow that is stuck by the SDK's fault is reset within this: three attempts with the server's pauses, and one check. */
 const giveUpAfterMs = 90_000;
-/** A kill this long before another one, or during its recovery, is part of what that one is measured by. */
+/** A kill this shortly before another one, or during its recovery, affects the other's measurement. */
 const aloneMs = 5_000;
 
 export function startNemesis(bed: Bed): Nemesis {
@@ -88,7 +88,7 @@ export function startNemesis(bed: Bed): Nemesis {
   };
 }
 
-/** A flush with nothing in it asks for an answer and changes nothing. False when the workflow has ended, or has no such message. */
+/** An empty flush requires an answer and changes nothing. False when the workflow has ended, or has no such message. */
 async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
   const none = { sweep: null, 'stuck-workflows': null };
   const message = { job: jobMessages.exchange, cluster: clusterMessages.report, ...none }[fault.kind];
@@ -97,7 +97,7 @@ async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
   const deadlineMs = Date.now() + giveUpAfterMs;
   try {
     await bed.temporal.withDeadline(deadlineMs, async () => {
-      // A reset closes the run that was asked: the next one answers, as the API finds out in the same way.
+      // A reset closes the queried run; the next run answers. The API finds that out in the same way.
       for (;;) {
         try {
           return await handle.executeUpdate(message, { args: [{ items: [] }] });

@@ -1,6 +1,6 @@
 // Loaded by `node --import` where the stack starts its Temporal worker: starts several in its place, each with the fault
-// interceptor, and starts each again the moment it dies. The stack's own back-off would make a matrix of kills take hours;
-// what a single worker's restart costs is measured with it, in test/chaos/crash.test.ts.
+// interceptor, and restarts each at once when it dies. With the stack's own backoff a matrix of kills would take hours;
+// test/chaos/crash.test.ts measures the restart of a single worker with it.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

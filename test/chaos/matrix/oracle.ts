@@ -1,5 +1,5 @@
-// What is true, from what is not ours to get wrong: the kernel's process table, and what the ground says of whose an
-// instance is. It never asks Temporal, the API or an agent.
+// The oracle's evidence comes from outside the product: the kernel's process table, and the ground's owner of each instance. It
+// never queries Temporal, the API or an agent.
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -73,7 +73,7 @@ async function scan({ instanceIn, ownersOf }: Ground): Promise<Living[]> {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const instance = instanceIn(file(pid, 'environ'));
     if (instance === null) continue;
-    // A zombie has an empty command line, and does nothing any more.
+    // A zombie has an empty command line and runs no more code.
     const command = file(pid, 'cmdline');
     if (command !== '') found.push({ pid: Number(pid), instance, isAgent: /agent[^/]*\.mjs\0/.test(command) });
   }

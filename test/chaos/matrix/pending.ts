@@ -1,4 +1,4 @@
-// What a life that did not come to its end was waiting for, in Temporal's words: for people who look for the reason.
+// The pending work of a life that did not end, in Temporal's terms, for a diagnosis.
 import { tagKeys } from '../../../providers/aws/settings.ts';
 import { clusterWorkflowId } from '../../../contracts/cluster.ts';
 import { jobWorkflowId } from '../../../contracts/job.ts';

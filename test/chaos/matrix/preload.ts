@@ -1,5 +1,5 @@
-// Loaded by `node --import` into a Temporal worker before its own worker.ts, which stays what the product ships: every
-// worker that is created there gets one more activity interceptor, and that injects the faults that were planned.
+// Loaded by `node --import` into a Temporal worker before the product's unchanged worker.ts: every worker that is created there
+// gets one more activity interceptor, which injects the planned faults.
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +14,7 @@ const planned: ReadonlySet<string> = new Set(faultKinds);
 
 type Next = (input: ActivityExecuteInput) => Promise<unknown>;
 
-/** Under the shortest start-to-close time-out, so that an attempt that waits here is not called lost. */
+/** Shorter than the shortest start-to-close timeout: an attempt that waits here does not time out. */
 const waitForPlanMs = 4_000;
 const waitForDoneMs = 3_000;
 
@@ -30,7 +30,7 @@ Worker.create = (options) =>
     identity: `${process.ppid}@${hostname()}`,
     interceptors: {
       ...options.interceptors,
-      // The last one is the innermost: nothing of the product stands between it and the effect.
+      // The last interceptor is the innermost: no product code runs between it and the effect.
       activity: [...(options.interceptors?.activity ?? []), () => ({ inbound: interceptor })],
     },
   });
@@ -66,7 +66,7 @@ async function disturbed(fault: Fault, attempt: number, input: ActivityExecuteIn
     }
     case 'kill answered': {
       const answer = await next(input);
-      // Time enough for the answer to be sent, and often for the workflow task that it makes to have begun.
+      // Long enough to send the answer, and often for the following workflow task to begin.
       if (fire()) setTimeout(die, 5 + Math.random() * 150);
       return answer;
     }
@@ -105,7 +105,7 @@ const now = (attempt: number): { attempt: number; atMs: number; pid: number } =>
   pid: process.pid,
 });
 
-/** The number of a job is known to the matrix a moment later than to its workflow. */
+/** The matrix learns the number of a job a moment later than the job's workflow. */
 async function planOf(of: FaultFiles, key: string): Promise<Fault[]> {
   await until(() => of.readPlan(key) !== null, waitForPlanMs);
   const plan = of.readPlan(key);

@@ -1,4 +1,4 @@
-// Which tasks ran, by the files they appended to, and which are recorded, by the pages in the object store.
+// The tasks that ran, by the files they appended to, and the recorded tasks, by the pages in the object store.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../../domain/job/state.ts';
 import { taskPageKey } from '../../../platform/archive-keys.ts';
 import { read } from '../../support/kills.ts';
 
-/** Sorted; a task that was recorded twice is in here twice. */
+/** Sorted; a task with two records appears twice. */
 export const recordedTasks = (home: string, number: number): number[] =>
   taskRecords(home, number)
     .map((record) => record.task)
@@ -30,7 +30,7 @@ export const ranTasks = (directory: string): number[] =>
     .map(Number)
     .toSorted((a, b) => a - b);
 
-/** From the memory of resets: a workflow is named once for each. */
+/** From the reset memory: a workflow appears once for each reset. */
 export function resetWorkflows(home: string): string[] {
   const root = join(home, 'objects', 'stuck');
   return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' }).flatMap((path) => {

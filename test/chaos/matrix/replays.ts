@@ -1,7 +1,6 @@
-// The result of a replay of an ended workflow, against the result of the workflow itself. Temporal compares the
-// commands alone: a state that went another way with the same commands would show only when it is too late. Moments are not
-// compared: a task that was worked off in two steps, after a worker's death, has two times, and its replay the later one
-// (temporalio/sdk-rust issue 1146).
+// The result of a replay of an ended workflow, against the result of the workflow itself. Temporal compares the commands alone: a
+// state that diverged with the same commands would show too late. Times are not compared: a task that was processed in two steps,
+// after a worker's death, has two times, and its replay the later one (temporalio/sdk-rust issue 1146).
 import { WorkflowNotFoundError } from '@temporalio/common';
 
 import { clusterMessages, clusterWorkflowId } from '../../../contracts/cluster.ts';
@@ -22,7 +21,7 @@ export const clusterReplays = (bed: Bed, number: number): Promise<void> =>
     ...[view.status, view.launched, view.terminated, view.reason?.code, view.reason?.text],
   ]);
 
-/** Of a closed workflow a query is a replay wherever its worker has been killed since, or another one answers. */
+/** A query of a closed workflow is a replay when its worker has been killed since, or when another worker answers. */
 async function replaysTheSame<V>(
   { temporal }: Bed,
   workflowId: string,
@@ -31,7 +30,7 @@ async function replaysTheSame<V>(
 ): Promise<void> {
   const handle = temporal.workflow.getHandle<() => Promise<V>>(workflowId);
   const ended = await handle.result().catch((error: unknown) => {
-    // Of a job that was cancelled before it had a cluster there is none.
+    // A job that was cancelled before it had a cluster has no such workflow.
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   });

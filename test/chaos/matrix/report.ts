@@ -1,4 +1,4 @@
-// What a run of the kill matrix came to, as numbers and as lines for people.
+// The results of a run of the kill matrix, as numbers and as lines for readers.
 import { boundaryName, killModes } from './faults.ts';
 import type { Bed } from './bed.ts';
 import type { Boundary } from './faults.ts';
@@ -15,9 +15,9 @@ export interface Report {
   boundaries: number;
   planned: number;
   injected: Record<string, number>;
-  /** SIGKILLs that a process really died of. */
+  /** SIGKILLs that really ended a process. */
   kills: { worker: number; api: number; server: number; agent: number };
-  /** What the cloud really did on its bad days, by call. */
+  /** The faults that the cloud really injected, by call. */
   cloud: Record<string, number>;
   /** Instances in the cloud's ledger. */
   launched: number;
@@ -26,11 +26,11 @@ export interface Report {
   /** Did not happen at the first try, and the time was up before the second. */
   notTriedAgain: string[];
   violations: string[];
-  /** Workflows that a known fault of the SDK had stopped, and that were reset: once for each time. */
+  /** Workflows that were stuck by a known fault of the SDK and were reset: once for each reset. */
   resets: string[];
   /** From a worker's kill to the next answered message of the workflow whose activity it ran. */
   messageMs: Quantiles;
-  /** Of these, the kills that no other kill was near to. */
+  /** The same, without kills close to another kill. */
   messageAloneMs: Quantiles;
   /** From the fault to the end of the next attempt of the same activity. */
   activityMs: Quantiles;

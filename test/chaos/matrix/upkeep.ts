@@ -1,5 +1,5 @@
 // Runs of maintenance: sweeps that must terminate a planted orphan and leave the instance of another deployment, and checks that
-// must find no workflow stuck. They are started here and not by their schedules, so that each has a plan of its own.
+// must find no stuck workflow. They are started here and not by their schedules: each has a plan of its own.
 import { stuckWorkflowsType } from '../../../contracts/stuck-workflows.ts';
 import type { StuckWorkflowsInput, StuckWorkflowsReport } from '../../../contracts/stuck-workflows.ts';
 import { controlQueue } from '../../../contracts/flush.ts';
@@ -12,11 +12,11 @@ import type { Life } from './life.ts';
 
 export const sweepRunId = (key: string, run: number): string => `sweep/${key}/${run}`;
 
-/** Seen unowned for as long as this, an instance is an orphan: here a moment, so that two sweeps suffice. */
+/** The grace period for orphans: short, because two sweeps must suffice. */
 const graceMs = 1_000;
 const workflowTaskTimeout = '3s';
 
-/** Only one at a time: each ends every orphan that it finds, and would leave another nothing to do. */
+/** Only one at a time: each sweep ends every orphan that it finds, and would leave none for another. */
 export async function sweep(bed: Bed, life: Life): Promise<void> {
   begin(bed, life, life.id);
   const { deploymentId, provider } = { deploymentId: bed.deploymentId, provider: bed.ground.provider.name };

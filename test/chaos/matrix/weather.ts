@@ -1,10 +1,10 @@
-// The bad days of an emulated cloud.
+// The faults of an emulated cloud.
 import type { CloudEmulator, CloudOrder, CloudUnderTest } from '../../support/clouds.ts';
 
 const everyMs = 1_500;
 
 /**
- * Changes every moment; no fault is worse than a cloud's on a bad day, and each hits the next call. The next change clears the faults
+ * Changes every moment; no fault is worse than a real cloud's, and each hits the next call. The next change clears the faults
  * that no call has met: kept for rare calls, they would add up to a cloud that never answers.
  */
 export function weather(

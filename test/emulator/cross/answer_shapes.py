@@ -1,7 +1,7 @@
-"""Holds each answer against AWS's own description of its shape, which comes with boto3.
+"""Compares each answer with AWS's own description of its shape, which comes with boto3.
 
-boto3's parsers pass over what they do not know; here it is collected: a name that AWS does not use is an answer that AWS
-does not give.
+boto3's parsers ignore unknown members; this module collects them: AWS sends no answer with an
+unknown name.
 """
 
 import json
@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 
 def watch(client, held, found):
-    """Adds to `held` each operation whose answer was looked at, and to `found` what AWS's description does not have."""
+    """Adds each checked operation to `held`, and each member outside AWS's description to `found`.
+    """
 
     def before_parse(operation_model, response_dict, **_):
         if response_dict["status_code"] >= 300 or operation_model.output_shape is None:

@@ -1,5 +1,5 @@
-// Every call that setup and the provider make of AWS, against botocore's service models, AWS's own description of its APIs: names,
-// types, values, bounds, and what a call must have. The answers are compared in boto3.full.test.ts.
+// Every call of setup and the provider to AWS, against botocore's service models, AWS's own description of its APIs: names,
+// types, values, bounds, and required members. The answers are compared in boto3.full.test.ts.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function launchAndEnd(): Promise<void> {
     const slots = [...request.slots, { slot: 3, generation: 1, role: 'head' as const }];
     const asked = { ...request, slots, placement: { head: placement(), worker, oneZone: true, ingress } };
     const denied = { action: 'CreateFleet', kind: 'error', code: 'UnauthorizedOperation', status: 403 } as const;
-    // Then by RunInstances.
+    // RunInstances then launches them.
     if (market === 'on-demand') await emulator.send({ op: 'fault', fault: { ...denied, times: 9 } });
     const { launched } = await provider.launch(asked);
     expect(launched).toHaveLength(3);

@@ -1,6 +1,7 @@
-"""Compares calls with botocore's service models: names, types, values, bounds, and what a call must have.
+"""Compares calls with botocore's service models: names, types, values, bounds, and required
+members.
 
-The argument is a file with a call a line; prints the operations that were called, and what is wrong.
+The argument is a file with a call a line; prints the called operations and the deviations.
 """
 
 import json
@@ -29,7 +30,7 @@ def tree(fields):
 
 
 def query_names(shape, protocol):
-    """Of the members of a structure, as its protocol sends them."""
+    """The wire names of a structure's members, by its protocol."""
     names = {}
     for name, member in shape.members.items():
         given = member.serialization

@@ -1,5 +1,5 @@
-// What the emulator answers, read by boto3, AWS's SDK for Python: it parses by AWS's own description of each answer, and
-// not as forgivingly as the SDK that the provider uses.
+// The emulator's answers, read by boto3, AWS's SDK for Python: it parses by AWS's own description of each answer, and less
+// leniently than the SDK that the provider uses.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -4,7 +4,7 @@ from boto3_clients import ec2, iam, quotas, refused
 
 
 def account():
-    """A network and a role, made and taken away; every step out of order is refused."""
+    """Creates and deletes a network and a role; every step out of order is refused."""
     label = [{"Key": "ropewalk:setup", "Value": "boto3"}]
     tagged = lambda kind: [{"ResourceType": kind, "Tags": label}]
     mine = [{"Name": "tag:ropewalk:setup", "Values": ["boto3"]}]

@@ -1,6 +1,7 @@
-"""Speaks to an emulated EC2 as boto3's users do, and prints as JSON what boto3 understood of the answers.
+"""Calls an emulated EC2 as boto3's users do, and prints boto3's reading of the answers as JSON.
 
-boto3's parsers read an answer by AWS's own description of its shape: what has another name or another form is lost.
+boto3's parsers read an answer by AWS's own description of its shape: members of another name or
+form are lost.
 """
 
 import json

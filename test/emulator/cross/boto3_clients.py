@@ -1,4 +1,4 @@
-"""boto3's clients of an emulated EC2, and what their answers held."""
+"""boto3's clients of an emulated EC2, and the contents of their answers."""
 
 import sys
 
@@ -32,7 +32,7 @@ ours = [{"Name": "tag:ropewalk:cluster", "Values": ["7"]}]
 
 
 def refused(call, **arguments):
-    """The code and the status with which a call is refused, as boto3 reports them."""
+    """The code and the status of a refused call, as boto3 reports them."""
     try:
         call(**arguments)
     except ClientError as error:
@@ -41,7 +41,7 @@ def refused(call, **arguments):
 
 
 def pages(operation, key, size, **arguments):
-    """What a paginator gives, and the size of each page."""
+    """The items of a paginator, and the size of each page."""
     paginator = ec2.get_paginator(operation)
     found = [page[key] for page in paginator.paginate(PaginationConfig={"PageSize": size}, **arguments)]
     return [item for page in found for item in page], [len(page) for page in found]

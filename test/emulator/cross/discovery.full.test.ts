@@ -1,5 +1,5 @@
-// What the emulated Compute Engine answers, and what the provider and setup send, against the discovery document in which Google describes
-// its API: every field exists and has the type and the values that Google says.
+// The emulated Compute Engine's answers, and the requests of the provider and setup, against the discovery document in which
+// Google describes its API: every field exists and has the type and the values of the document.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';

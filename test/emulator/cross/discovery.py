@@ -1,6 +1,7 @@
-"""Compares JSON with the schemas of Google's discovery document, as google-api-python-client has it.
+"""Compares JSON with the schemas of Google's discovery document, as google-api-python-client
+contains it.
 
-Reads a list of {what, schema, value} from standard input, prints a list of what is wrong.
+Reads a list of {what, schema, value} from standard input, prints a list of deviations.
 """
 
 import json

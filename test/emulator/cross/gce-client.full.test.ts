@@ -1,5 +1,5 @@
-// The emulated project, used by Google's own client for Python, which knows nothing of Ropewalk: it waits for operations, reads pages and
-// understands refusals.
+// The emulated project, used by Google's own client for Python, which knows nothing of Ropewalk: it waits for operations, reads
+// pages and understands refusals.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => emulator.stop());
 
 it('launches, lists, refuses and deletes for google-cloud-compute', { timeout: 600_000 }, async () => {
-  // Nothing is done when its call is answered.
+  // No operation is done when its call is answered.
   await emulator.send({ op: 'delays', pendingMs: 200, changeMs: 200, shutdownMs: 200 });
   const script = join(import.meta.dirname, 'gce_client.py');
   const { stdout } = await promisify(execFile)(await computePython(), [script, emulator.url]);

@@ -1,4 +1,5 @@
-"""Calls of google-cloud-compute, Google's own client for Python, of the emulated project; prints what it understood."""
+"""Calls of google-cloud-compute, Google's own client for Python, to the emulated project; prints
+the parsed answers."""
 
 import json
 import sys
@@ -17,7 +18,7 @@ bulk = gce.RegionInstancesClient(**options)
 
 
 def done(operation, client, **where):
-    """The library's own way to wait asks Google, whatever endpoint its client has."""
+    """The library's own wait calls Google, whatever endpoint its client has."""
     while client.get(project=project, operation=operation.name, **where).status != gce.Operation.Status.DONE:
         time.sleep(0.05)
 

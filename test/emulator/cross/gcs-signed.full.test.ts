@@ -1,4 +1,4 @@
-// Signed URLs of Cloud Storage, held against Google's own library for Python: for the same key and moment it makes the same URLs.
+// Signed URLs of Cloud Storage, compared with Google's own library for Python: for the same key and time it produces the same URLs.
 import { execFile } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Keys of a deployment in AWS Secrets Manager, emulated by moto: who may read them, what a wrong secret says, and that processes with
-// the secret of another deployment do not start.
+// Keys of a deployment in AWS Secrets Manager, emulated by moto: the permission to read them, the error of a wrong secret, and
+// that processes with the secret of another deployment do not start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
@@ -57,7 +57,7 @@ async function createSecret(value: { SecretString: string } | { SecretBinary: Ui
   return ARN;
 }
 
-/** The text of the keys of another deployment, and a part of it that no output may have. */
+/** The text of the keys of another deployment, and a part of it that no output may contain. */
 async function newKeys(): Promise<{ text: string; master: string }> {
   const path = join(await newHome(), 'keys.json');
   await loadKeys(path);
@@ -140,7 +140,7 @@ async function createUser(UserName: string, policy: string | null): Promise<type
   return { accessKeyId: AccessKey?.AccessKeyId ?? '', secretAccessKey: AccessKey?.SecretAccessKey ?? '' };
 }
 
-/** Moto asks for credentials and policies from the next request on. */
+/** From the next request on, moto requires credentials and policies. */
 async function enforceIam(isOn: boolean): Promise<void> {
   const answer = await fetch(`${moto.url}/moto-api/reset-auth`, { method: 'POST', body: isOn ? '0' : 'Infinity' });
   expect(answer.ok).toBe(true);
@@ -153,7 +153,7 @@ describe('an API with its keys in a secret', () => {
     ...{ AWS_ACCESS_KEY_ID: root.accessKeyId, AWS_SECRET_ACCESS_KEY: root.secretAccessKey },
   });
 
-  /** Until it answers or ends. */
+  /** Waits until it answers or ends. */
   async function startApi(arn: string): Promise<{ exitCode: number | null; output: string }> {
     const port = await freePort();
     const env = { ...environment(arn), ROPEWALK_PORT: String(port), TEMPORAL_ADDRESS: '127.0.0.1:1' };

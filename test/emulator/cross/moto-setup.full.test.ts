@@ -1,5 +1,5 @@
-// The setup of an account against moto: what is not of our making understands the same calls, finds what they made by the same filters,
-// and has nothing of it when it was removed.
+// The setup of an account against moto, software of other authors: it understands the same calls, finds the resources by the same
+// filters, and contains none of them after removal.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ async function setup(remove: boolean): Promise<{ code: number; said: string }> {
 
 it('makes a network in every zone, finds all of it in a second run, and leaves nothing behind', async () => {
   const before = await ec2.send(new DescribeVpcsCommand({}));
-  // It has the checksums of Node, so that none are fetched.
+  // The file has the checksums of Node, so that none are fetched.
   await writeFile(join(home, 'aws.json'), JSON.stringify(awsFile));
   const made = await setup(false);
   expect(made).toEqual({ code: 0, said: expect.stringContaining('created vpc ropewalk') });
@@ -66,7 +66,7 @@ it('makes a network in every zone, finds all of it in a second run, and leaves n
   expect(Object.fromEntries(rules)).toEqual({ 'ropewalk-cluster': 1, 'ropewalk-scheduler': 1 });
 
   const again = await setup(false);
-  // moto names service-linked roles otherwise than AWS does, so that they are missed, and accepted as existing.
+  // moto gives service-linked roles other names than AWS: they are reported missing, and accepted as existing.
   expect([again.code, again.said.match(/^ {2}(create|created|change|changed) .*/gm)]).toEqual([
     0,
     ['create', 'create', 'created', 'created'].map((word) => expect.stringContaining(`${word} service-linked role`)),

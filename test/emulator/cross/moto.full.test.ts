@@ -1,5 +1,5 @@
-// The happy path of the EC2 provider against moto: what is not of our making understands the same calls. Where moto differs
-// from EC2 the difference is named, and held: an update of moto that mends one shows here.
+// The happy path of the EC2 provider against moto, software of other authors: it understands the same calls. Each difference
+// between moto and EC2 is named and asserted: an update of moto that fixes one fails here.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createLogsApi } from '../../../agent/aws/logs-api.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
   process.env['AWS_ENDPOINT_URL'] = moto.url;
-  // Of Canonical's public parameters moto has none, and they cannot be written to it: our emulator names the image.
+  // moto has none of Canonical's public parameters, and rejects writes to them: the emulator names the image.
   process.env['AWS_ENDPOINT_URL_SSM'] = emulator.url;
   const network = await defaultNetwork(moto.url, awsSettings.region);
   provider = createAwsProvider({ settings: { ...awsSettings, ...network }, unseenMs: 1_000 });
@@ -67,7 +67,7 @@ it('launches on the spot market, and lists a deployment without what is not of i
   const { launched } = await provider.launch(request);
   const { launched: others } = await provider.launch(workersRequest(other, 1));
   expect(idsOf(await provider.list('d_moto'))).toEqual(idsOf(launched));
-  // moto does not know client tokens: a repeat launches again. In EC2 it finds what the first try made.
+  // moto ignores client tokens: a repeat launches again. In EC2 it returns the instances of the first try.
   const again = await provider.launch(request);
   expect(idsOf(again.launched)).not.toEqual(idsOf(launched));
   expect(idsOf(await provider.list('d_moto'))).toEqual(idsOf([...launched, ...again.launched]));
@@ -92,10 +92,10 @@ it('reads what EC2 sells: types, zones, prices', async () => {
   });
   expect(of('m7g.large')[0]).toMatchObject({ architecture: 'arm64' });
   expect(of('g4dn.xlarge')[0]).toMatchObject({ gpus: 1, gpuName: 'T4' });
-  // Which zone has which type are AWS's own data there, and not all have all.
+  // moto has AWS's own data of the types of each zone, and not every zone has every type.
   expect(new Set(of('m6i.large').map(({ zone }) => zone)).size).toBeGreaterThan(3);
   expect(new Set(offers.map(({ type }) => type)).size).toBeGreaterThan(500);
-  // One price for everything in moto.
+  // moto has one price for everything.
   expect(new Set(offers.filter(({ market }) => market === 'spot').map(({ pricePerHour }) => pricePerHour))).toEqual(
     new Set([0.00001]),
   );

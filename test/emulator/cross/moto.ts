@@ -1,5 +1,5 @@
-// moto, an emulated AWS made by others, as a process of its own that tests end. It is kinder than EC2 and has gaps, so that
-// it is a second opinion on our calls and never the test of what may go wrong.
+// moto, an emulated AWS by other authors, as a separate process that tests end. It is more lenient than EC2 and has gaps: a
+// second opinion on Ropewalk's calls, and never the test of failures.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -23,7 +23,7 @@ export async function startMoto(): Promise<Moto> {
     child.kill('SIGTERM');
     await ended;
   };
-  // It says where it listens, and then each request.
+  // It prints its address, and then each request.
   const { promise: said, resolve } = Promise.withResolvers<string | null>();
   const lines = createInterface({ input: child.stderr });
   lines.on('line', (line) => {

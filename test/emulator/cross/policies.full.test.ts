@@ -1,4 +1,4 @@
-// Our IAM policies before parliament, a linter of others that has AWS's list of actions, resources and condition keys.
+// Ropewalk's IAM policies, checked by parliament, a linter by other authors with AWS's list of actions, resources and condition keys.
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,8 +22,8 @@ async function findingsOf(path: string): Promise<[issue: string, detail: unknown
 }
 
 /**
- * It wants every statement to name all resources of an action; ours give the resources that are created and those that are used in
- * statements of their own, because only the former have conditions. A public parameter belongs to no account.
+ * parliament requires every statement to name all resources of an action. Ropewalk's policies separate created and used resources
+ * into two statements, because only created resources have conditions. A public parameter belongs to no account.
  */
 const isSplit = ([issue]: [string, unknown]): boolean => issue === 'RESOURCE_MISMATCH';
 

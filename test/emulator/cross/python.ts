@@ -1,20 +1,20 @@
-// The Python with which the emulator and the provider are held against what others made: boto3, AWS's own SDK for Python, and
-// moto, an emulated AWS that is not ours. Installed once and kept.
+// The Python environments for comparing the emulator and the provider with software of other authors: boto3, AWS's own SDK for
+// Python, and moto, an emulated AWS. Installed once and kept.
 import { join } from 'node:path';
 
 import { ensureEnvironment } from '../../../agent/runtimes/environment/environment.ts';
 
-/** Of moto only what serves EC2, STS, SSM and CloudWatch Logs: all of it is three times as large. */
+/** Only moto's parts for EC2, STS, SSM and CloudWatch Logs: all of moto is three times as large. */
 const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5'];
 
-/** Path of its interpreter. Rejects when there is no package index. */
+/** Path of its interpreter. Rejects when no package index is reachable. */
 export const crossPython = (): Promise<string> => pythonWith('aws-python', requirements);
 
-/** With what checks policies and templates; parliament imports what came with setuptools. */
+/** With the linters of policies and templates; parliament imports modules that came with setuptools. */
 export const lintPython = (): Promise<string> =>
   pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0', 'setuptools==80.9.0']);
 
-/** Google's own client, which brings the discovery documents of its APIs. */
+/** Google's own client, which contains the discovery documents of its APIs. */
 export const googlePython = (): Promise<string> => pythonWith('google-python', ['google-api-python-client==2.202.0']);
 
 /** Google's client of Compute Engine. */

@@ -1,4 +1,4 @@
-// Every call that setup, the provider, the object store and an agent make of Google's APIs, and every answer of the emulated project,
+// Every call of setup, the provider, the object store and an agent to Google's APIs, and every answer of the emulated project,
 // against the discovery documents in which Google describes these APIs: methods, parameters, fields, types and values.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

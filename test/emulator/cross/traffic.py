@@ -1,6 +1,7 @@
-"""Compares calls and answers with Google's discovery documents, as google-api-python-client has them.
+"""Compares calls and answers with Google's discovery documents, as google-api-python-client
+contains them.
 
-The argument is a file with a call a line; prints the methods that were called, and what is wrong.
+The argument is a file with a call a line; prints the called methods and the deviations.
 """
 
 import json
@@ -18,7 +19,7 @@ methods, called, problems = [], set(), set()
 
 
 def expression(path):
-    """Of a path with `{name}` or `{+name}`, each a part without slashes."""
+    """A pattern of a path with `{name}` or `{+name}`, each a segment without slashes."""
     return re.compile("^" + re.sub(r"\\\{(\\\+)?\w+\\\}", "[^/:]+", re.escape(path)) + "$")
 
 

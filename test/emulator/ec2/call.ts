@@ -1,4 +1,4 @@
-// What an EC2 operation of the emulator is given, and how its answer is made.
+// The input of an EC2 operation of the emulator, and helpers for its answer.
 import type { Params } from '../params.ts';
 import type { Region } from '../state.ts';
 import type { EmulatedAccount } from '../account.ts';

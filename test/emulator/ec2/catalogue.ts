@@ -1,4 +1,4 @@
-// What a region has: zones, subnets, types and their prices.
+// The catalogue of a region: zones, subnets, types and their prices.
 import { AwsError } from '../aws-error.ts';
 import { instanceTypes, priceOf } from '../types.ts';
 import type { InstanceType } from '../types.ts';
@@ -46,7 +46,7 @@ export const describeInstanceTypes: Operation = (call) => {
   return { instanceTypeSet: items.map(shownType), nextToken };
 };
 
-/** Every type in every zone, but for GPUs, which the last zone does not have. */
+/** Every type in every zone, except GPUs, which the last zone does not have. */
 export const describeInstanceTypeOfferings: Operation = (call) => {
   const kind = call.params.text('LocationType');
   if (kind !== null && !['region', 'availability-zone', 'availability-zone-id', 'outpost'].includes(kind))

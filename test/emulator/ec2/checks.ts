@@ -1,4 +1,4 @@
-// What EC2 refuses in a request before it does anything: tags, tokens, filters, pages, ids. Bounds are those of the API reference and of
+// EC2's refusals before a request has any effect: tags, tokens, filters, pages, ids. Bounds are those of the API reference and of
 // botocore's service model.
 import { AwsError } from '../aws-error.ts';
 import type { Params } from '../params.ts';
@@ -58,7 +58,7 @@ function checkTags(specification: Params, allowed: readonly string[]): void {
   }
 }
 
-/** Those that the emulator applies; EC2 has more, and refuses a name that it does not have in the same words. */
+/** The filters that the emulator applies. EC2 has more, and refuses an unknown name with the same message. */
 const filters: Record<string, RegExp> = {
   DescribeAvailabilityZones: /^(zone-name|zone-type|opt-in-status|state|region-name)$/,
   DescribeInstances: /^(tag-key|instance-state-name|instance-id|client-token|availability-zone)$/,
@@ -90,7 +90,7 @@ function checkFilters(action: string, params: Params): void {
   }
 }
 
-/** MaxResults: least and most. */
+/** MaxResults: minimum and maximum. */
 const pages: Record<string, [number, number]> = {
   DescribeInstances: [5, 1_000],
   DescribeInstanceTypes: [5, 100],

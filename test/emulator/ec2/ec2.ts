@@ -114,7 +114,7 @@ export function callEc2(account: EmulatedAccount, region: Region, params: Params
     : text;
 }
 
-/** The same token with the same content is answered as it was; what failed as a whole may be tried again. */
+/** The same token with the same content gets the same answer; a call that failed as a whole may be retried. */
 function once(region: Region, key: string, content: string, answer: () => string): string {
   const earlier = region.tokens.get(key);
   if (earlier === undefined) {

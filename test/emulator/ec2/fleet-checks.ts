@@ -1,11 +1,11 @@
-// What CreateFleet refuses as a whole.
+// CreateFleet's refusals of a whole request.
 import { AwsError } from '../aws-error.ts';
 import type { Params } from '../params.ts';
 import type { Market, Region } from '../state.ts';
 
 /** AWS's quota of overrides in one fleet. */
 const maxOverrides = 300;
-/** Of an instant fleet, and of what must be launched at least (API reference). */
+/** For an instant fleet, and for its minimum number of launches (API reference). */
 const maxCapacity = 10_000;
 const maxLeastCapacity = 1_000;
 const strategies: Record<Market, string[]> = {

@@ -1,4 +1,4 @@
-// Describing and ending instances.
+// Describes and ends instances.
 import { AwsError } from '../aws-error.ts';
 import { stateAt } from '../state.ts';
 import type { Instance } from '../state.ts';
@@ -7,7 +7,7 @@ import type { Xml } from '../xml.ts';
 import { matches, page, tagSet } from './call.ts';
 import type { Call, Operation } from './call.ts';
 
-/** Terminated instances stay to be seen for about an hour. */
+/** Terminated instances remain visible for about an hour. */
 const afterlifeMs = 3_600_000;
 const codes = { pending: 0, running: 16, 'shutting-down': 32, terminated: 48, stopping: 64, stopped: 80 } as const;
 
@@ -35,7 +35,7 @@ export const terminateInstances: Operation = (call) => {
   const ids = call.params.texts('InstanceId');
   if (ids.length > 1_000) throw new AwsError('InvalidParameterValue', 'At most 1000 instances in one call.');
   const unknown = ids.filter((id) => !call.region.instances.has(id));
-  // One id that is not known fails the whole call.
+  // One unknown id fails the whole call.
   if (unknown.length > 0) throw notFound(unknown);
   const found = ids.flatMap((id) => call.region.instances.get(id) ?? []);
   const before = found.map((instance) => stateAt(instance, call.nowMs));
@@ -43,14 +43,14 @@ export const terminateInstances: Operation = (call) => {
   return {
     instancesSet: found.map((instance, at) => ({
       instanceId: instance.id,
-      // After the end, which came later than the call began.
+      // Read after the end was recorded, at the current time.
       currentState: shownState(stateAt(instance, call.account.clock.nowMs())),
       previousState: shownState(before[at] ?? 'running'),
     })),
   };
 };
 
-/** What a stopped boot leaves to read; the emulator has the text of its agents' own output only in process mode. */
+/** The console output is empty: only process mode has the text of its agents' output. */
 export const getConsoleOutput: Operation = (call) => {
   const id = call.params.text('InstanceId') ?? '';
   if (!call.region.instances.has(id)) throw notFound([id]);
@@ -101,7 +101,7 @@ function shown(call: Call, instance: Instance): Xml {
   };
 }
 
-/** `StateTransitionReason` of the SDK: with a time for what a caller or the machine itself did, without one for spot. */
+/** `StateTransitionReason` of the SDK: with a time when a caller or the machine itself caused the transition, without one for spot. */
 function transitionReason({ end }: Instance): string {
   if (end === null) return '';
   if (end.code.startsWith('Server.Spot')) return end.code;
@@ -114,7 +114,7 @@ function isVisible(call: Call, instance: Instance): boolean {
 }
 
 function valuesOf(call: Call, instance: Instance, name: string): string[] | null {
-  // Set by EC2, and shown by no other name.
+  // Set by EC2, and visible under no other name.
   if (name === 'tag:aws:ec2:fleet-id') return instance.fleet === null ? [] : [instance.fleet];
   if (name.startsWith('tag:')) return [instance.tags[name.slice(4)]].filter((value) => value !== undefined);
   switch (name) {

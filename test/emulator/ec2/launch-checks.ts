@@ -1,4 +1,4 @@
-// What EC2 refuses in the data of a launch, in a template or in RunInstances: values that it does not have, disks that EBS does not
+// EC2's refusals of a launch's data, in a template or in RunInstances: values that EC2 does not have, disks that EBS does not
 // have (EBS user guide, gp3), and parameters that exclude each other.
 import { AwsError } from '../aws-error.ts';
 import type { Params } from '../params.ts';

@@ -96,7 +96,7 @@ export const runInstances: Operation = (call) => {
   return { ...shownReservation(call, instances) };
 };
 
-/** What a request asks for. A dry run of a wrong request is refused as the request itself is; capacity is not asked. */
+/** The pool and data of a request. A dry run of a wrong request is refused as the request itself is; a dry run does not check capacity. */
 export function requestedRun(call: Call): { pool: Pool; data: TemplateData } {
   const { params } = call;
   const template = params.at('LaunchTemplate');
@@ -157,7 +157,7 @@ const refusedBy = (pools: Pool[], problem: { code: string; message: string }): A
   errors: pools.map((pool) => ({ pool, ...problem })),
 });
 
-/** A request's network interface stands for the template's, whole. */
+/** A request's network interface replaces the template's entirely. */
 function withInterface(template: TemplateData, { hasInterface, securityGroups, publicIp }: TemplateData): TemplateData {
   return hasInterface ? { ...template, hasInterface, securityGroups, publicIp } : template;
 }
@@ -174,7 +174,7 @@ function poolsOf(call: Call, overrides: Params[], data: TemplateData, market: Ma
 
 const byPriority = (a: Pool, b: Pool): number => a.priority - b.priority || byPrice(a, b);
 
-/** The zone that gives most; among equals the one whose first pool comes first. */
+/** The zone with the most capacity; among equals the one whose first pool comes first. */
 function bestZone(call: Call, pools: Pool[], wanted: number): Allocation {
   const zones = [...new Set(pools.map(({ subnet }) => subnet.zone))];
   const tries = zones.map((zone) =>
@@ -188,7 +188,7 @@ function bestZone(call: Call, pools: Pool[], wanted: number): Allocation {
   const total = (one: Allocation): number => one.taken.reduce((sum, { count }) => sum + count, 0);
   const [best] = tries.toSorted((a, b) => total(b) - total(a));
   if (best === undefined) return { taken: [], errors: [] };
-  // A fleet that met its target says nothing of the zones it did without.
+  // A fleet that met its target reports no errors of the unused zones.
   return total(best) === wanted ? best : { taken: best.taken, errors: tries.flatMap(({ errors }) => errors) };
 }
 

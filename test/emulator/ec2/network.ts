@@ -1,4 +1,4 @@
-// VPCs and internet gateways: bounded in number, not to be deleted while something is in them, and not known everywhere at once.
+// VPCs and internet gateways: limited in number, not deletable while in use, and eventually consistent.
 import { AwsError } from '../aws-error.ts';
 import { hexId, stateAt } from '../state.ts';
 import type { Gateway, RouteTable, Vpc } from '../state.ts';
@@ -160,7 +160,7 @@ export function gatewayOf(call: Call, id: string): Gateway {
   throw new AwsError('InvalidInternetGatewayID.NotFound', `The internetGateway ID '${id}' does not exist`);
 }
 
-/** What every new resource of a network has. */
+/** The common attributes of every new network resource. */
 export const created = (
   call: Call,
   prefix: string,

@@ -1,4 +1,4 @@
-// Route tables: a subnet has one, a destination one route, and a table that a subnet has is not deleted.
+// Route tables: a subnet has one table, a destination one route, and a table with a subnet is not deleted.
 import { AwsError } from '../aws-error.ts';
 import { hexId } from '../state.ts';
 import type { RouteTable } from '../state.ts';
@@ -43,7 +43,7 @@ export const createRoute: Operation = (call) => {
     const message = `route table ${table.id} and network gateway ${gateway.id} belong to different networks`;
     throw new AwsError('InvalidParameterValue', message);
   }
-  // The very same route again changes nothing.
+  // The same route again changes nothing.
   if ((table.routes.get(destination) ?? gateway.id) !== gateway.id) {
     throw new AwsError('RouteAlreadyExists', `The route identified by ${destination} already exists.`);
   }

@@ -1,4 +1,4 @@
-// Rules of security groups as EC2 stores them, `tcp 22 203.0.113.0/24`: it clears the bits behind a prefix, and refuses what is no rule.
+// Rules of security groups as EC2 stores them, `tcp 22 203.0.113.0/24`: it clears the bits behind a prefix, and refuses invalid rules.
 import { isIP } from 'node:net';
 
 import { AwsError } from '../aws-error.ts';
@@ -7,7 +7,7 @@ import type { Params } from '../params.ts';
 /** AWS's default quota of one group. */
 export const maxRules = 60;
 
-/** `groupOf`: the id of a group that exists. */
+/** `groupOf`: returns the id of an existing group. */
 export function readRules(permissions: readonly Params[], groupOf: (id: string) => string): string[] {
   const rules = permissions.flatMap((permission) => {
     const peers = [

@@ -1,5 +1,4 @@
-// Security groups: one name once in a network, rules once in a group, not to be deleted while an instance has it, and not
-// known everywhere at once.
+// Security groups: one name once in a network, rules once in a group, not deletable while an instance uses them, and eventually consistent.
 import { AwsError } from '../aws-error.ts';
 import { fixedRules, hexId, stateAt } from '../state.ts';
 import type { SecurityGroup } from '../state.ts';
@@ -32,7 +31,7 @@ export const createSecurityGroup: Operation = (call) => {
 export const authorizeSecurityGroupIngress: Operation = (call) => {
   const group = groupOf(call, call.params.text('GroupId') ?? '');
   const rules = rulesIn(call);
-  // One that exists fails the whole call.
+  // One existing rule fails the whole call.
   const known = rules.find((rule) => group.rules.includes(rule));
   if (group.rules.length + rules.length > maxRules) {
     throw new AwsError(
@@ -118,7 +117,7 @@ function groupOf(call: Call, id: string): SecurityGroup {
   throw new AwsError('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
 }
 
-/** What EC2 allows in a name or description. */
+/** The characters that EC2 allows in a name or description. */
 function checkText(what: string, text: string): void {
   if (text === '') throw new AwsError('MissingParameter', `The request must contain the parameter ${what}`);
   if (text.length <= 255 && /^[A-Za-z0-9. _\-:/()#,@[\]+=&;{}!$*]+$/.test(text)) return;

@@ -1,4 +1,4 @@
-// Subnets: inside their VPC, beside each other, and not to be deleted while an instance has an address there.
+// Subnets: inside their VPC, without overlap, and not deletable while an instance has an address in them.
 import { AwsError } from '../aws-error.ts';
 import { stateAt } from '../state.ts';
 import type { Subnet } from '../state.ts';
@@ -24,7 +24,7 @@ export const createSubnet: Operation = (call) => {
   if (others.some((other) => other !== null && overlaps(other, range))) {
     throw new AwsError('InvalidSubnet.Conflict', `The CIDR '${cidr}' conflicts with another subnet`);
   }
-  // AWS keeps five addresses of each.
+  // AWS reserves five addresses of each.
   const free = range.to - range.from + 1 - 5;
   const subnet: Subnet = { ...created(call, 'subnet', 'subnet'), zone, free, vpc: vpc.id, cidr };
   call.region.subnets.push(subnet);

@@ -104,7 +104,7 @@ export function readLaunchData(params: Params): TemplateData {
   };
 }
 
-/** A launch on demand makes no spot request, so none can be tagged: a fleet reports it for each pool, a single launch as a whole. */
+/** An on-demand launch makes no spot request to tag: a fleet reports the error for each pool, a single launch as a whole. */
 export function spotTagsProblem(
   market: Market,
   ...from: Pick<TemplateData, 'spotRequestTags'>[]
@@ -117,7 +117,7 @@ export function spotTagsProblem(
   };
 }
 
-/** What both ways to launch refuse, whatever the pools could give. */
+/** The checks of both kinds of launch, independent of the pools' capacity. */
 export function checkLaunchData(call: Call, data: TemplateData): void {
   const { region } = call;
   const unknown = data.securityGroups.find(
@@ -145,7 +145,7 @@ export function checkLaunchData(call: Call, data: TemplateData): void {
   }
 }
 
-/** An image runs on types of its architecture only: a fleet says so of each pool, a single launch as a whole. */
+/** An image runs only on types of its architecture: a fleet reports the error for each pool, a single launch as a whole. */
 export function architectureProblem(
   region: Region,
   type: string,

@@ -1,4 +1,4 @@
-// Volumes: each instance has one, which goes with it or stays behind, as its mapping says.
+// Volumes: each instance has one, which is deleted with it or remains, as its mapping specifies.
 import { AwsError } from '../aws-error.ts';
 import { volumeStateAt } from '../state.ts';
 import type { Volume } from '../state.ts';

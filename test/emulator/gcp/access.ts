@@ -1,33 +1,33 @@
-// Who calls, and what the caller may do: IAM as far as the emulated project needs it. A caller is known by its access token. One
-// without an entry is an owner of the project, as the person who sets it up.
+// The caller and its permissions: the part of IAM that the emulated project needs. An access token identifies a caller. A caller
+// without an entry is an owner of the project, like the person who sets it up.
 import { GcpError } from './gcp-error.ts';
 import type { Iam } from './iam.ts';
 
 export interface Caller {
   email: string;
-  /** null: every permission; `granted`: those that IAM policies give to it. */
+  /** null: every permission; `granted`: the grants of the IAM policies. */
   permissions: ReadonlySet<string> | null | 'granted';
 }
 
 export interface Access {
   /** @throws GcpError 401 without a valid token. */
   callerOf(authorization: string | undefined): Caller;
-  /** Of what this service account has signed. */
+  /** The caller of requests that this service account signed. */
   callerNamed(email: string): Caller;
-  /** Of the machine of the control plane. */
+  /** The service account of the control plane's machine. */
   machineEmail(): string;
-  /** The machine of the control plane has this service account; null: that of an owner of the project. */
+  /** Gives the control plane's machine this service account; null: a project owner's. */
   runAs(email: string | null): void;
-  /** From now on this token has these permissions; null: all; `revoked`: Google knows it no more. */
+  /** Gives this token these permissions from now on; null: all; `revoked`: the token becomes invalid. */
   set(token: string, permissions: readonly string[] | null | 'revoked'): void;
-  /** Every permission that was ever asked for, by token: the oracle of tests of roles. */
+  /** Every permission that was ever required, by token: the oracle of tests of roles. */
   used(): Record<string, string[]>;
   allows(caller: Caller, permission: string, resource: string): boolean;
   /** @throws GcpError 403 */
   require(caller: Caller, permission: string, resource: string, refusal?: (caller: Caller) => GcpError): void;
 }
 
-/** Of the metadata server of the machine that the control plane runs on. */
+/** Issued by the metadata server of the control plane's machine. */
 export const controlPlaneToken = 'emulated-control-plane';
 
 export function createAccess(project: string, iam: Iam): Access {

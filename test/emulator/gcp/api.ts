@@ -38,7 +38,7 @@ export interface Call {
   body: unknown;
 }
 
-/** The name by which faults and counts know an operation, and what carries it out. */
+/** The operation's name for faults and counts, and its implementation. */
 export interface Route {
   name: string;
   run: () => Promise<object> | object;
@@ -216,7 +216,7 @@ const shownInstances = (project: EmulatedProject): Scoped[] =>
     .filter(({ zone, name, ...each }) => project.shown(zone, name)?.numericId === each.numericId)
     .map((instance) => ({ scope: `zones/${instance.zone}`, resource: instanceOf(project, instance) }));
 
-/** Also those that an instance uses, which have its name. */
+/** Includes the disks that an instance uses, which have its name. */
 const shownDisks = (project: EmulatedProject): Scoped[] => [
   ...[...project.disks.values()].map((disk) => ({
     scope: `zones/${disk.zone}`,
@@ -231,7 +231,7 @@ const shownDisks = (project: EmulatedProject): Scoped[] => [
 const attached = (project: EmulatedProject): Instance[] =>
   project.instances.filter((instance) => statusAt(instance, project.clock.nowMs()) !== null);
 
-/** Pages are cut across scopes; a scope without anything says so with a warning, as Google's do. */
+/** Pages are cut across scopes; an empty scope has a warning, as Google's do. */
 function aggregated(project: EmulatedProject, kind: string, query: URLSearchParams, all: Scoped[]): object {
   const matches = parseFilter(query.get('filter') ?? '');
   const { items, nextPageToken } = cut(

@@ -1,4 +1,4 @@
-// The body of regionInstances.bulkInsert as Google validates it: fields, values, and what does not go together (discovery document of
+// The body of regionInstances.bulkInsert as Google validates it: fields, values, and invalid combinations (discovery document of
 // Compute Engine; documentation of machine families, GPUs, labels and metadata, 2026-08 to 2026-11).
 import { z } from 'zod';
 
@@ -180,7 +180,7 @@ const attachable: Readonly<Record<string, number[]>> = {
   'nvidia-tesla-v100': [1, 2, 4, 8],
 };
 
-/** A selection's disk replaces that of its device name; beside another it would be a second boot disk. */
+/** A selection's disk replaces the disk with the same device name; under another name it would be a second boot disk. */
 function checkDisks({
   instanceProperties,
   instanceFlexibilityPolicy,
@@ -209,7 +209,7 @@ function checkPerformance({
   if ((throughput ?? 140) > (iops ?? 3_000) / 4) throw invalid(`Too few IOPS for ${throughput} MB/s.`);
 }
 
-/** Types with GPUs end with their host, and E2 on demand moves to another one (documentation of the host maintenance policy). */
+/** Types with GPUs end with their host, and on-demand E2 migrates to another one (documentation of the host maintenance policy). */
 function checkHost(
   type: MachineType,
   name: string,

@@ -1,4 +1,4 @@
-// regionInstances.bulkInsert: which zone and machine types a request is served from.
+// regionInstances.bulkInsert: chooses the zone and the machine types of a request.
 import { randomBytes } from 'node:crypto';
 
 import { checkRequest, parseRequest, shapesOf } from './bulk-insert-body.ts';
@@ -25,7 +25,7 @@ export function bulkInsert(project: EmulatedProject, body: unknown, requestId: s
   return operation;
 }
 
-/** One that exists from the start. */
+/** A service account that exists from the start. */
 export const serviceAccount = 'ropewalk@test-project.iam.gserviceaccount.com';
 
 function insert(
@@ -70,7 +70,7 @@ function insert(
     });
     child(project, groupId, `zones/${zone}/instances/${instance.name}`, done, null);
   });
-  // Of an instance that could not be created there is an operation too, with the reason.
+  // An instance that could not be created has an operation too, with the reason.
   const zone = best?.zone ?? project.zones[0] ?? '';
   for (const name of names.slice(kept.length)) child(project, groupId, `zones/${zone}/instances/${name}`, done, why);
   return project.operation({
@@ -108,7 +108,7 @@ interface Room {
   problem: Operation['error'];
 }
 
-/** As many as fit into this zone, the first shape first. */
+/** The number of instances that fit into this zone, in the order of the shapes. */
 function roomIn(
   project: EmulatedProject,
   { zone, shapes, market, count }: { zone: string; shapes: Shape[]; market: Market; count: number },

@@ -1,4 +1,4 @@
-// What tests may do to the project, and see of it: POST /_control with one order.
+// The control API of the project for tests: POST /_control with one order.
 import { z } from 'zod';
 
 import type { LedgerEntry } from '../ledger.ts';
@@ -49,27 +49,27 @@ export const order = z.discriminatedUnion('op', [
   }),
   z.object({ op: z.literal('advance'), ms: z.number().min(0) }),
   z.object({ op: z.literal('mute'), instances: z.number().int().min(0) }),
-  /** Ids of instances are their names. Google takes back the capacity of a spot instance. */
+  /** Ids of instances are their names. Google preempts a spot instance. */
   z.object({ op: z.literal('interrupt'), id: z.string(), inMs: z.number().default(30_000) }),
   /** Its host fails: the instance is off. */
   z.object({ op: z.literal('die'), id: z.string() }),
-  /** As a person does with instances.stop. */
+  /** As a user does with instances.stop. */
   z.object({ op: z.literal('stop'), id: z.string() }),
   z.object({ op: z.literal('keepDisk'), id: z.string() }),
   z.object({ op: z.literal('plant'), ...plantable }),
-  /** As a person makes one; `keys`: of empty objects in it. */
+  /** As a user creates one; `keys`: of empty objects in it. */
   z.object({ op: z.literal('bucket'), name: z.string(), keys: z.array(z.string()).default([]) }),
   z.object({ op: z.literal('plantObject'), bucket: z.string(), key: z.string() }),
-  /** As a person does in the console. */
+  /** As a user does in the console. */
   z.object({ op: z.enum(['grant', 'replaceGrants']), on: z.string(), role: z.string(), member: z.string() }),
   z.object({ op: z.literal('weakenRole'), id: z.string() }),
-  /** What the bearer of the token may do from now on; null: everything. */
+  /** The permissions of the token's bearer from now on; null: all. */
   z.object({
     op: z.literal('permit'),
     token: z.string().default(controlPlaneToken),
     permissions: z.union([z.array(z.string()), z.null(), z.literal('revoked')]),
   }),
-  /** The service account of the machine of the control plane, whose permissions are those of IAM; null: an owner's. */
+  /** The service account of the control plane's machine, with its permissions by IAM; null: a project owner's. */
   z.object({ op: z.literal('runAs'), email: z.string().nullable() }),
   z.object({ op: z.literal('disable'), services: z.array(z.string()) }),
   z.object({ op: z.literal('usedPermissions') }),
@@ -195,7 +195,7 @@ export async function obey(project: EmulatedProject, sign: SignToken, raw: unkno
   }
 }
 
-/** What setup makes, as the project has it. */
+/** The resources of setup, as the project has them. */
 export interface SeenProject {
   networks: Network[];
   subnetworks: Subnetwork[];

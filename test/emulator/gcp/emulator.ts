@@ -10,11 +10,11 @@ export interface GcpEmulator {
   send(order: Order): Promise<void>;
   instances(): Promise<SeenInstance[]>;
   ledger(): Promise<SeenLedger>;
-  /** The id of what exists now. */
+  /** Returns the new resource's id. */
   plant(thing: Omit<Extract<Order, { op: 'plant' }>, 'op'>): Promise<string>;
   resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
-  /** What setup makes. */
+  /** The resources of setup. */
   project(): Promise<SeenProject>;
   /** Every permission that a caller needed so far, by e-mail address. */
   usedPermissions(): Promise<Record<string, string[]>>;

@@ -1,8 +1,8 @@
-// Operations that fail after the call was accepted: nothing changes, and only the operation says so.
+// Operations that fail after the call was accepted: nothing changes, and only the operation has the error.
 import { operationOf } from './shapes.ts';
 import type { EmulatedProject } from './project.ts';
 
-/** The next operation of this call, where a test wants it to fail; else null. `path` after `/projects/PROJECT/`. */
+/** The next operation of this call if a test made it fail; else null. `path` after `/projects/PROJECT/`. */
 export function failedOperation(project: EmulatedProject, call: string, path: string): object | null {
   const error = project.failing.get(call);
   if (error === undefined) return null;

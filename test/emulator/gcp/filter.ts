@@ -1,4 +1,4 @@
-// The filters of Google's lists that are in use: `field = "value"` and `field eq regex`, each in parentheses, joined by AND.
+// The supported filters of Google's lists: `field = "value"` and `field eq regex`, each in parentheses, joined by AND.
 import { invalid } from './gcp-error.ts';
 
 /** @throws GcpError for a filter that the emulator, or Google, does not understand. */
@@ -9,7 +9,7 @@ export function parseFilter(text: string): (resource: object) => boolean {
     const [, field, operator, raw] = /^\(?\s*([A-Za-z.-][\w.-]*)\s*(=|eq)\s*(.+?)\s*\)?$/.exec(part) ?? [];
     if (field === undefined || raw === undefined) throw invalid(`Invalid value for field 'filter': '${text}'.`);
     const value = raw.replace(/^(["'])(.*)\1$/, '$2');
-    // Google takes one regular expression, and no mixture with `=`.
+    // Google accepts one regular expression, and no mixture with `=`.
     if (operator === 'eq' && parts.length > 1) throw invalid(`Invalid list filter expression: ${text}`);
     const expression = operator === 'eq' ? new RegExp(`^(?:${value})$`) : null;
     return (resource: object): boolean => {

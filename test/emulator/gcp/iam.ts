@@ -1,4 +1,4 @@
-// Service accounts, custom roles and IAM policies, as far as setup uses them: what exists, who may do what, and what IAM refuses.
+// Service accounts, custom roles and IAM policies, as far as setup uses them: their existence, permissions, and IAM's refusals.
 import { GcpError } from './gcp-error.ts';
 
 export interface Policy {
@@ -26,7 +26,7 @@ export interface Role {
 export interface Iam {
   accounts: Map<string, Account>;
   roles: Map<string, Role>;
-  /** `project`, `account:EMAIL` or `bucket:NAME`; the one of the project is that of all its resources too. */
+  /** `project`, `account:EMAIL` or `bucket:NAME`; the project's policy applies to all its resources too. */
   policies: Map<string, Policy>;
   allows(email: string, permission: string, resource: string): boolean;
   policyOf(resource: string): Policy;

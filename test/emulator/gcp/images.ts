@@ -1,4 +1,4 @@
-// Images: Google's public ones, which everyone may read and use, and those of the project.
+// Images: Google's public ones, which are readable and usable by everyone, and those of the project.
 import { notFound } from './gcp-error.ts';
 import type { Need } from './needs.ts';
 import type { EmulatedProject } from './project.ts';
@@ -45,7 +45,7 @@ export interface ImageRoute {
   run: () => object;
 }
 
-/** `path`: after `/compute/v1/`. Null when it is of no image that this caller could know of. */
+/** `path`: after `/compute/v1/`. Null for paths other than images that this caller may know of. */
 export function imageRoute(project: EmulatedProject, method: string, path: string): ImageRoute | null {
   const [, of, isFamily] = /^projects\/([^/]+)\/global\/images\/(family\/)?[^/]+$/.exec(path) ?? [];
   if (method !== 'GET' || (of !== project.id && of !== publicProject)) return null;

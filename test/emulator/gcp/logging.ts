@@ -1,4 +1,4 @@
-// Cloud Logging: entries.write and entries.list, with the bounds that its documentation states.
+// Cloud Logging: entries.write and entries.list, with the bounds of its documentation.
 import { GcpError, invalid } from './gcp-error.ts';
 import type { EmulatedProject } from './project.ts';
 
@@ -14,7 +14,7 @@ export interface LogEntry {
 
 const maxRequestBytes = 10_000_000;
 const maxEntryBytes = 256 * 1024;
-/** Reads a minute of one project. */
+/** Read requests per minute of one project. */
 const readsPerMinute = 60;
 
 interface WriteBody {
@@ -81,7 +81,7 @@ export function createLogging(project: EmulatedProject): (method: string, body: 
   };
 }
 
-/** `a = "x" AND timestamp >= "..."`, the comparisons that are in use. */
+/** `a = "x" AND timestamp >= "..."`, the supported comparisons. */
 function matching(filter: string): (entry: LogEntry) => boolean {
   const tests = filter
     .split(/\s+AND\s+/)

@@ -1,5 +1,5 @@
-// Process mode: each instance is a real process, started with the address of its metadata server and nothing else that a
-// machine would not know. An instance that ends takes everything that it started with it.
+// Process mode: each instance is a real process, started with only the address of its metadata server and a machine's other usual
+// knowledge. When an instance ends, all processes that it started end too.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
@@ -27,10 +27,10 @@ interface Machine {
 }
 
 const tickMs = 50;
-/** What a shutdown waits for a machine's services. */
+/** How long a shutdown waits for a machine's services. */
 const graceMs = 5_000;
 
-/** `url` of the API, for what an agent calls besides its metadata server. */
+/** `url` of the API, for an agent's calls besides its metadata server. */
 export function createMachines(
   project: EmulatedProject,
   signer: Signer,
@@ -78,7 +78,7 @@ export function createMachines(
         try {
           process.kill(each.pid, 'SIGKILL');
         } catch {
-          // It ended on its own meanwhile.
+          // The machine ended by itself meanwhile.
         }
       }
     }

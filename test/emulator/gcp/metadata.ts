@@ -1,5 +1,5 @@
-// The metadata server of one instance: `/computeMetadata/v1/...`. Each instance has a server of its own on a port of its own,
-// as GCE_METADATA_HOST names it.
+// The metadata server of one instance: `/computeMetadata/v1/...`. Each instance has its own server on its own port, which
+// GCE_METADATA_HOST names.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -64,7 +64,7 @@ function ofInsert({ instanceProperties: wanted = {} }: InsertBody, project: stri
   const { labels = {}, tags, metadata, serviceAccounts = [], networkInterfaces = [], disks = [] } = wanted;
   const isPublic = networkInterfaces.some(({ accessConfigs = [] }) => accessConfigs.length > 0);
   const params = disks.map(({ initializeParams = {} }) => initializeParams);
-  // Public images are for everyone.
+  // Public images need no permission.
   const hasOwnImage = params.some(({ sourceImage = '' }) => sourceImage.startsWith(`projects/${project}/`));
   return [
     ...onProject('instances.create', 'disks.create', 'subnetworks.use'),

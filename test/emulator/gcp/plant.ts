@@ -1,4 +1,4 @@
-// Things that exist as if someone had made them long ago: instances, disks and firewall rules, with any labels and any age, and images.
+// Resources as if a user had created them long ago: instances, disks and firewall rules, with any labels and any age, and images.
 import { z } from 'zod';
 
 import type { EmulatedProject } from './project.ts';
@@ -9,7 +9,7 @@ export const plantable = {
   name: z.string(),
   zone: z.string().default('us-central1-a'),
   labels: z.record(z.string(), z.string()).default({}),
-  /** Of a firewall rule, which has no labels. */
+  /** For a firewall rule, which has no labels. */
   description: z.string().default(''),
   ageMs: z.number().default(0),
   image: z
@@ -23,7 +23,7 @@ export const plantable = {
 };
 type Plantable = z.infer<z.ZodObject<typeof plantable>>;
 
-/** The id by which Ropewalk knows it. */
+/** Returns the id by which Ropewalk knows the resource. */
 export function plant(
   project: EmulatedProject,
   { kind, name, zone, labels, description, ageMs, image }: Plantable,

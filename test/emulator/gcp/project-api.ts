@@ -1,5 +1,5 @@
-// The APIs that prepare a project, besides Compute Engine: Service Usage, Resource Manager and IAM. Each route names what its caller
-// needs; any other path is 404.
+// The APIs that prepare a project, besides Compute Engine: Service Usage, Resource Manager and IAM. Each route names its required
+// permission; any other path is 404.
 import type { Caller } from './access.ts';
 import { GcpError } from './gcp-error.ts';
 import { checkPermissions, invalidArgument } from './iam.ts';
@@ -19,7 +19,7 @@ export interface ProjectCall {
 export interface ProjectRoute {
   name: string;
   service: string;
-  /** Of the caller, on this resource; null: anyone may call. */
+  /** The caller's required permission on this resource; null: none. */
   needs: { permission: string; resource: string } | null;
   run: () => object;
 }
@@ -47,7 +47,7 @@ export function projectRoute(
       done: true,
     }));
   const tested = /^serviceAccounts\/([^:]+):testIamPermissions$/.exec(path)?.[1];
-  // By its email an account is found in whatever project it is.
+  // An email address identifies an account in any project.
   if (method === 'POST' && tested !== undefined && (id === '-' || id === project.id)) {
     const on = `account:${decodeURIComponent(tested)}`;
     const run = () => permitted(project, caller, on, body);
@@ -147,7 +147,7 @@ export function projectRoute(
   }
 }
 
-/** Nothing is permitted on an account that does not exist. */
+/** No permission exists on a missing account. */
 function permitted(project: EmulatedProject, caller: Caller, on: string, body: unknown): object {
   const { permissions = [] }: { permissions?: string[] } = objectIn(body);
   checkPermissions(permissions);
@@ -176,13 +176,13 @@ function accountNamed({ iam }: EmulatedProject, email: string) {
   return found;
 }
 
-/** A role is named by its project and its id. */
+/** A role's name consists of its project and its id. */
 const shownRole = ({ id: of }: EmulatedProject, { id, deletedAtMs: _deletedAtMs, ...role }: Role): object => ({
   name: `projects/${of}/roles/${id}`,
   ...role,
 });
 
-/** How long a deleted role can be restored; its id is taken for a month more (Google's documentation of custom roles). */
+/** How long a deleted role can be restored; its id stays reserved for another month (Google's documentation of custom roles). */
 const restorableMs = 7 * 86_400_000;
 
 function roleNamed({ iam, id: of, clock }: EmulatedProject, id: string): Role {

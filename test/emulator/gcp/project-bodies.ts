@@ -1,5 +1,5 @@
-// What the bodies of calls to Service Usage, Resource Manager and IAM may hold: Google refuses a field that a method does not have, and
-// a value out of the bounds of its reference (discovery documents and REST reference of IAM, 2026-11).
+// The valid bodies of calls to Service Usage, Resource Manager and IAM: Google refuses an unknown field, and a value out of the
+// bounds of its reference (discovery documents and REST reference of IAM, 2026-11).
 import { z } from 'zod';
 
 import { GcpError } from './gcp-error.ts';
@@ -58,7 +58,7 @@ export function checkProjectBody(name: string, body: unknown): void {
   throw new GcpError(400, 'INVALID_ARGUMENT', message);
 }
 
-/** As the method has them in its URL. */
+/** In the form that the method has in its URL. */
 const parameters: Readonly<Record<string, RegExp>> = {
   'serviceAccounts.getIamPolicy': /^options\.requestedPolicyVersion$/,
   'services.batchGet': /^names$/,

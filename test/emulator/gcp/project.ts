@@ -43,19 +43,19 @@ export interface EmulatedProject {
   requests: Map<string, string>;
   ledger: LedgerEntry[];
   logs: LogEntry[];
-  /** `visibleUpToMs`: at most, at random; `changeMs`: of networks, subnetworks and rules. */
+  /** `visibleUpToMs`: a random delay up to this; `changeMs`: of networks, subnetworks and rules. */
   delays: { visibleMs: number; visibleUpToMs: number; pendingMs: number; shutdownMs: number; changeMs: number };
-  /** `machineType/zone/market` -> how many fit at the same time; without an entry there is no bound. */
+  /** `machineType/zone/market` -> how many fit at the same time; without an entry the capacity is unlimited. */
   capacity: Map<string, number>;
   /** Quota metric, e.g. `CPUS` -> vCPUs at the same time. */
   quotas: Map<string, number>;
-  /** `machineType/zone/market` -> what an insert there fails with. */
+  /** `machineType/zone/market` -> the error of an insert there. */
   poolErrors: Map<string, { code: string; message: string }>;
   /** Call, e.g. `instances.delete` -> the error with which its next operation ends. */
   failing: Map<string, { code: string; message: string }>;
   muteNext: number;
   onEnd: (instance: Instance, how: 'orderly' | 'crash') => void;
-  /** The instance as it is shown now; null when reads answer 404. */
+  /** The instance as reads show it; null when reads answer 404. */
   shown(zone: string, nameOrId: string): Instance | null;
   /** Also while reads do not show it yet. */
   existing(zone: string, nameOrId: string): Instance | null;
@@ -198,12 +198,12 @@ export function createProject(): EmulatedProject {
   return project;
 }
 
-/** Of the network, the subnetwork and the service account that exist from the start. */
+/** The name of the network, the subnetwork and the service account that exist from the start. */
 const existing = 'ropewalk';
 
-/** As Google's ids: a positive number of so many digits. */
+/** Like Google's ids: a positive number with this many digits. */
 export const digits = (length: number): string =>
   Array.from({ length }, (_, at) => (at === 0 ? randomInt(1, 10) : randomInt(10))).join('');
 
-/** Addresses that processes of one machine can really listen on: each instance has one of its own. */
+/** Addresses that processes of one machine can really listen on: each instance has its own. */
 const loopback = (net: number, n: number): string => `127.${net}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;

@@ -1,4 +1,4 @@
-// The quotas that a project and its regions show: those of a new project, unless a test says otherwise.
+// The quotas that a project and its regions show: those of a new project, unless a test sets others.
 import { linkOf } from './shapes.ts';
 import { isLive } from './state.ts';
 import type { Instance } from './state.ts';
@@ -17,7 +17,7 @@ const ofRegion: Record<string, number> = {
   ...{ IN_USE_ADDRESSES: 8, SSD_TOTAL_GB: 500, STATIC_ADDRESSES: 8 },
 };
 
-/** As `projects.get` has it. */
+/** In the form of `projects.get`. */
 export const shownProject = (project: EmulatedProject): object => ({
   ...{ kind: 'compute#project', id: '1234567890', name: project.id },
   quotas: quotasOf(project, ofProject),

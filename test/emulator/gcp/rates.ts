@@ -1,5 +1,6 @@
-// The request rates of the Compute Engine API: each group of methods has a quota a minute, which is full again when the next minute
-// begins. Google's documentation of rate quotas (https://cloud.google.com/compute/api-quota, 2026-08): 1,500 of each group.
+// The request rates of the Compute Engine API: each group of methods has a quota a minute, which is full again when the next
+// minute begins. Google's documentation of rate quotas (https://cloud.google.com/compute/api-quota, 2026-08): 1,500 of each
+// group.
 import type { Rates } from '../faults.ts';
 import { GcpError } from './gcp-error.ts';
 

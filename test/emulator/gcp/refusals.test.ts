@@ -1,5 +1,5 @@
-// Wrong requests that a fake project might accept, each refused as Google refuses it: with its status, its reason, and the form of its
-// error body. One emulator serves all: a refused request changes nothing.
+// Wrong requests that a fake project might accept, each refused as Google refuses it: with its status, its reason, and the form
+// of its error body. One emulator serves all: a refused request changes nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { bulkInsertBody } from '../../../providers/gcp/bulk-insert.ts';

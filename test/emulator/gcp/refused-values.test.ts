@@ -1,5 +1,5 @@
-// Fields and values that Google's APIs do not have: each refused as its discovery documents and references say. One emulator serves all:
-// a refused request changes nothing.
+// Fields and values that Google's APIs do not have: each refused as its discovery documents and references specify. One emulator
+// serves all: a refused request changes nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { bulkInsertBody } from '../../../providers/gcp/bulk-insert.ts';
@@ -47,7 +47,7 @@ const disk = (changes: object): object => {
   const [{ initializeParams, ...rest } = {}] = right().instanceProperties?.disks ?? [];
   return of({ disks: [{ ...rest, initializeParams: { ...initializeParams, ...changes } }] });
 };
-/** Of Hyperdisk. */
+/** For Hyperdisk. */
 const fast = (changes: object): object => {
   const body = right(['c4-standard-2']);
   for (const each of body.instanceProperties?.disks ?? []) Object.assign(each.initializeParams ?? {}, changes);

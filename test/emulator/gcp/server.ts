@@ -1,5 +1,5 @@
 // The emulated Google Cloud project over plain HTTP, on one loopback port: Compute Engine, Cloud Storage, Cloud Logging, Google's
-// public keys, the metadata server of the machine that the control plane runs on, and the control API.
+// public keys, the metadata server of the control plane's machine, and the control API.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -149,7 +149,7 @@ function routed(
   return { ...route, run, needs: needsOf(route.name, body, project.id) };
 }
 
-/** Which API a path is of; null for those that cannot be turned off here. */
+/** The API of a path; null for APIs that cannot be disabled here. */
 function serviceOf(pathname: string): string | null {
   if (pathname.startsWith('/compute/')) return 'compute';
   if (pathname.startsWith('/v2/')) return 'logging';
@@ -174,7 +174,7 @@ function controlPlaneMetadata({ id, access }: EmulatedProject, pathname: string,
   response.writeHead(body === undefined ? 404 : 200, headers).end(body ?? '');
 }
 
-/** Faults are shared with the emulated EC2, and carry Google's reason as their code. */
+/** Faults are shared with the emulated EC2, and have Google's reason as their code. */
 function asGcp(error: unknown): GcpError {
   if (error instanceof GcpError) return error;
   if (error instanceof AwsError) return new GcpError(error.status, error.code, error.message);

@@ -1,5 +1,5 @@
-// Signed URLs of Cloud Storage: what IAM signs, and the PUT and GET of the XML API that they permit. Everything that was signed is compared, and
-// the content with the length and SHA-256 that were signed; the signer's own rights count.
+// Signed URLs of Cloud Storage: IAM's signatures, and the PUT and GET of the XML API that they permit. Every signed part is
+// compared, and the content with the signed length and SHA-256; the signer's own permissions count.
 import { createHash, createSign, createVerify, generateKeyPairSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -10,7 +10,7 @@ import type { EmulatedProject } from './project.ts';
 
 export interface SignedCall {
   method: string;
-  /** As it came. */
+  /** As received. */
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -71,7 +71,7 @@ export function signedRoute(project: EmulatedProject, call: SignedCall): Storage
   return { name: isPut ? 'signed.put' : 'signed.get', run };
 }
 
-/** Who signed exactly this request, and not too long ago. */
+/** The signer of exactly this request, if the signature has not expired. */
 function signerOf({ method, url, headers }: SignedCall, nowMs: number): string {
   const [path = '', search = ''] = url.split('?');
   const query = new URLSearchParams(search);

@@ -1,4 +1,4 @@
-// What the emulated Compute Engine holds. States follow from times, so advancing the clock advances every state.
+// The state of the emulated Compute Engine. Statuses follow from times: advancing the clock advances every status.
 export type Market = 'on-demand' | 'spot';
 export type Status = 'PROVISIONING' | 'RUNNING' | 'STOPPING' | 'TERMINATED';
 
@@ -6,7 +6,7 @@ export interface Instance {
   name: string;
   numericId: string;
   zone: string;
-  /** Of the request that launched it. */
+  /** The id of the launch request. */
   requestId: string;
   machineType: string;
   accelerator: { type: string; count: number } | null;
@@ -15,10 +15,10 @@ export interface Instance {
   metadata: Record<string, string>;
   serviceAccount: string | null;
   networkTags: string[];
-  /** Its name, in the region of the zone. */
+  /** The subnetwork's name, in the region of the zone. */
   subnetwork: string;
   privateIp: string;
-  /** Another address, as in Google Cloud: the machine itself knows it from its metadata only. */
+  /** Differs from the private address, as in Google Cloud: the machine itself knows it only from its metadata. */
   publicIp: string | null;
   diskType: string;
   createdAtMs: number;

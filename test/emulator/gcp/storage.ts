@@ -116,7 +116,7 @@ function uploaded(
   return { resource: JSON.parse(head.toString()), content };
 }
 
-/** 0: only where there is no object; another number: only that version. */
+/** 0: only if no object exists; another number: only that version. */
 function requireGeneration(query: URLSearchParams, before: StoredObject | undefined): void {
   const wanted = query.get('ifGenerationMatch');
   if (wanted !== null && wanted !== (before?.generation ?? '0'))
@@ -129,7 +129,7 @@ function getObject(project: EmulatedProject, bucketName: string, name: string, c
     const bucket = existing(project, bucketName);
     mayOn(project, call, 'storage.objects.get', bucketName, name);
     const found = bucket.objects.get(name);
-    // Without the right to list, a caller does not learn which objects do not exist.
+    // Without the permission to list, a caller does not learn which objects do not exist.
     if (found === undefined) mayOn(project, call, 'storage.objects.list', bucketName, name);
     if (found === undefined) throw noObject(bucketName, name);
     if (!isMedia) return { status: 200, json: resourceOf(bucketName, name, found) };

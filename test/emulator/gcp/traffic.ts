@@ -1,4 +1,4 @@
-// Every call of an API with its answer, a line each: what another program compares with Google's own description of its APIs.
+// Writes every API call with its answer as one line: another program compares them with Google's own description of its APIs.
 import { appendFileSync } from 'node:fs';
 
 export interface Exchange {

@@ -1,10 +1,10 @@
-// A small table of machine types of the emulator's own: what the product believes about types is tested against it, so it must
-// not come from the product. vCPUs and GiB as Google's documentation lists them (2026-08).
+// A small table of machine types of the emulator's own: the product's knowledge of types is tested against it and must not be its
+// source. vCPUs and GiB as Google's documentation lists them (2026-08).
 export interface MachineType {
   vcpus: number;
   memoryMb: number;
   architecture: 'X86_64' | 'ARM64';
-  /** Of the type itself, as on G2 and A2. */
+  /** The type's own accelerators, as on G2 and A2. */
   accelerator: { type: string; count: number } | null;
   /** Only these kinds of disk can be attached. */
   disks: 'persistent' | 'hyperdisk';
