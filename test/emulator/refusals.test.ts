@@ -16,6 +16,7 @@ import {
   RunInstancesCommand,
   type RunInstancesCommandInput,
 } from '@aws-sdk/client-ec2';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { clientOf } from './client.ts';
@@ -44,6 +45,9 @@ afterAll(async () => {
   logs.destroy();
   await emulator.stop();
 });
+
+const elsewhere = () => ({ endpoint: emulator.url, region: 'us-east-1', maxAttempts: 1 });
+const wrong = { accessKeyId: 'AKIATEST', secretAccessKey: 'another' };
 
 async function template(name: string, changes: RequestLaunchTemplateData): Promise<void> {
   const LaunchTemplateData = { ImageId: ubuntu('amd64'), ...changes };
@@ -176,6 +180,28 @@ it.each<[string, string, () => Promise<unknown>]>([
     'logs that end before they begin',
     'InvalidParameterException',
     () => logs.send(new FilterLogEventsCommand({ logGroupName: 'ropewalk/refusals', startTime: 10, endTime: 5 })),
+  ],
+  [
+    'a wrong secret',
+    'SignatureDoesNotMatch',
+    () => new STSClient({ ...elsewhere(), credentials: wrong }).send(new GetCallerIdentityCommand({})),
+  ],
+  [
+    'a wrong secret, of logs',
+    'InvalidSignatureException',
+    () =>
+      new CloudWatchLogsClient({ ...elsewhere(), credentials: wrong }).send(
+        new CreateLogGroupCommand({ logGroupName: 'g' }),
+      ),
+  ],
+  [
+    'a session without its token',
+    'InvalidClientTokenId',
+    () =>
+      new STSClient({
+        ...elsewhere(),
+        credentials: { accessKeyId: 'ASIA123456789012', secretAccessKey: 'emulated' },
+      }).send(new GetCallerIdentityCommand({})),
   ],
 ])('%s: %s', async (_what, name, request) => {
   await expect(request()).rejects.toMatchObject({ name });

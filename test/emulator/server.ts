@@ -20,6 +20,7 @@ import { createMachines } from './machines.ts';
 import type { MachineOptions } from './machines.ts';
 import { readParams } from './params.ts';
 import { callServiceQuotas } from './service-quotas.ts';
+import { requireSignature } from './signature.ts';
 import { callSsm } from './ssm.ts';
 import { callSts, sessionKey } from './sts.ts';
 import { createAccount } from './account.ts';
@@ -86,6 +87,7 @@ async function serveApi(
   const action = target === '' ? (params.text('Action') ?? '') : (target.split('.').at(-1) ?? '');
   if (traffic !== null) appendFileSync(traffic, `${JSON.stringify({ service, action, body })}\n`);
   try {
+    requireSignature(request, body);
     const account = accountOf(main, accessKeyId);
     const fate = main.faults.next(action);
     if (fate === 'cut') return void request.socket.destroy();
