@@ -1,12 +1,14 @@
 // The live suite itself, run where it costs nothing: against the emulated clouds.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { awsSettings } from '../providers/aws-cloud.ts';
+import { parsePolicy } from '../emulator/policy.ts';
+import { awsSettings, startCloud } from '../providers/aws-cloud.ts';
+import { permit, readControlPolicy } from '../providers/aws-permits.ts';
 import { gcpSettings } from '../providers/gcp-cloud.ts';
 import { freshOwner } from '../providers/launch-requests.ts';
 import { clouds } from '../support/clouds.ts';
@@ -146,3 +148,23 @@ function start(
     ),
   );
 }
+
+describe('the live suite under the policy of the control plane', () => {
+  const never = new AbortController().signal;
+  const run = (say: (line: string) => void): Promise<void> =>
+    runLive({ cloud: liveEc2(awsSettings), deploymentId: 'd_live_test', say, signal: never, unseenMs: 500 });
+
+  it('may launch with ops/aws/control-plane.json as it is, and not with that of a deployment, whose tag it does not use', async () => {
+    const cloud = await startCloud();
+    try {
+      await permit(cloud, [parsePolicy(await readFile('ops/aws/control-plane.json', 'utf8'))]);
+      const said: string[] = [];
+      await run((line) => void said.push(line));
+      expect(said).toContain('dry run of CreateFleet: permitted');
+      await permit(cloud, [await readControlPolicy()]);
+      await expect(run(() => undefined)).rejects.toThrow('Neither way of launching is permitted.');
+    } finally {
+      await cloud.close();
+    }
+  });
+});
