@@ -30,6 +30,7 @@ import { createRegistry as createMetricsRegistry } from './platform/metrics/regi
 import { serveMetrics } from './platform/metrics/serve.ts';
 import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './platform/metrics/worker-metrics.ts';
 import { openObjects } from './platform/objects/open.ts';
+import { namespaceOf } from './platform/temporal-namespace.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
@@ -49,7 +50,8 @@ async function main(): Promise<void> {
   const settings = readOrExit(() => readWorkerSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
   const { home, hostId } = settings;
   const enabled = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
-  const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
+  const { connectionOptions, namespace: named } = 'value' in temporal ? temporal.value : {};
+  const namespace = namespaceOf(named);
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
   const objects = await openObjects(settings);
   const keys = await waitOrExit(openKeys(settings));

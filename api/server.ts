@@ -17,6 +17,7 @@ import { createRegistry } from '../platform/metrics/registry.ts';
 import { serveMetrics } from '../platform/metrics/serve.ts';
 import { openFiles, openObjects } from '../platform/objects/open.ts';
 import { rememberInstanceTokens } from '../platform/remembered-tokens.ts';
+import { namespaceOf } from '../platform/temporal-namespace.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readVersion } from '../platform/version.ts';
@@ -47,7 +48,7 @@ const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
 const settings = readOrExit(() => readSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
 const { home, hostId } = settings;
 const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
-const { connectionOptions, namespace } = 'value' in temporal ? temporal.value : {};
+const { connectionOptions, namespace: named } = 'value' in temporal ? temporal.value : {};
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
 const keys = await waitOrExit(openKeys(settings));
@@ -62,7 +63,7 @@ const tracing =
 const connection = Connection.lazy(connectionOptions);
 const client = new Client({
   connection,
-  ...(namespace === undefined ? {} : { namespace }),
+  namespace: namespaceOf(named),
   ...temporalClientOptions,
   ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
 });

@@ -8,6 +8,7 @@ import { z } from 'zod';
 
 import { readJson } from './files.ts';
 import { RopewalkError } from '../domain/errors.ts';
+import { namespaceOf } from '../platform/temporal-namespace.ts';
 import { isServing } from './init/namespace.ts';
 
 export interface TemporalTarget {
@@ -38,7 +39,6 @@ export async function withTemporal<T>(
   }
 }
 
-const usualNamespace = 'ropewalk';
 const stackFile = z.object({ temporalAddress: z.string(), namespace: z.string() });
 
 async function findServer({ env, home, namespace }: TemporalOptions): Promise<Omit<TemporalTarget, 'client'>> {
@@ -47,7 +47,7 @@ async function findServer({ env, home, namespace }: TemporalOptions): Promise<Om
   if (address !== undefined) {
     return {
       address,
-      namespace: namespace ?? named.namespace ?? usualNamespace,
+      namespace: namespace ?? namespaceOf(named.namespace),
       connection: Connection.lazy({ ...named.connectionOptions, address }),
     };
   }

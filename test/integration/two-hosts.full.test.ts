@@ -60,7 +60,6 @@ describe.runIf('directory' in postgres && 'program' in s3)('two hosts without a 
       AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
       TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: 'two-hosts',
       ROPEWALK_PROVIDERS: 'local',
       ROPEWALK_API_URL: balancer.url,
       ROPEWALK_PUBLIC_URL: balancer.url,
