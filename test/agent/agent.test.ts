@@ -1,4 +1,4 @@
-// Real agents running real commands: what they promise to their job and to the tasks.
+// Real agents running real commands: their promises to their job and to the tasks.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ afterEach(async () => {
   await api.close();
 });
 
-/** An agent that is given these array ids, one task each. */
+/** An agent that receives these array ids, one task each. */
 async function start(bundle: Partial<Bundle>, ids: number[] = [0], prepare: (api: AgentApi) => void = () => {}) {
   api = await startAgentApi(bundle);
   prepare(api);

@@ -1,5 +1,5 @@
-// Intervals in the agent and in the providers are counted by the monotonic clock: the wall clock may be set at any time. The
-// files below are the only ones that read it, for a reason that each must have.
+// The agent and the providers measure intervals by the monotonic clock: the wall clock may be set at any time. The files below
+// are the only ones that read it, each for a stated reason.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

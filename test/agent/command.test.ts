@@ -1,4 +1,4 @@
-// How the words of a command become the words that are run.
+// How the words of a command become the executed words.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

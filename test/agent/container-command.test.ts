@@ -1,4 +1,4 @@
-// What an engine is called with for one command, and what an instance without an engine says.
+// The arguments of an engine for one command, and the error of an instance without an engine.
 import { describe, expect, it } from 'vitest';
 
 import { engineCommand, type ContainerInput } from '../../agent/runtimes/container/command-line.ts';

@@ -1,4 +1,4 @@
-// A machine with a user of tasks, a metadata service and podman, in namespaces of its own: what a container of that user is on the
+// A machine with a task user, a metadata service and podman, in namespaces of its own: observes a container of that user from the
 // machine. Run by container-user.full.test.ts; prints one line of JSON.
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -59,7 +59,7 @@ try {
   ];
   const { exitCode } = await (await start(script.join('; '), 'first')).ended;
   const owner = (await stat(join(scratch, 'first', 'made'))).uid;
-  // Its monitor outlives the client; the record of the engine says as whom it is found.
+  // Its monitor outlives the client; the engine's record names the user under which it is found.
   const second = await start('echo running; sleep 1000', 'second');
   await eventually(() => lines.includes('running'));
   const removed = await removeRecordedContainers(scratch);

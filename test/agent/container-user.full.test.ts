@@ -1,4 +1,4 @@
-// Containers where the agent is root: podman runs them as the user of tasks. Needs root, podman and uidmap.
+// Containers where the agent is root: podman runs them as the task user. Needs root, podman and uidmap.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { hasPodman } from '../support/container-image.ts';
 const needs = '[ -d /dev/mqueue ] && command -v newuidmap && ip link set lo up && iptables -S';
 const canRun = spawnSync('unshare', ['--mount', '--net', 'sh', '-c', `PATH=$PATH:/usr/sbin; ${needs}`]).status === 0;
 
-/** Files of the system that name users are replaced in this mount namespace alone. */
+/** System files that name users are replaced in this mount namespace alone. */
 const machine = [
   'mount --make-rshared / && mount -t mqueue none /dev/mqueue',
   ...['passwd', 'group', 'subuid', 'subgid'].map((name) => `mount --bind "$FILES/${name}" /etc/${name}`),

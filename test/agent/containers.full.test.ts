@@ -1,4 +1,4 @@
-// Real containers of podman: real agents run tasks and a Dask cluster in images that are made here. Whatever is killed, no
+// Real containers of podman: real agents run tasks and a Dask cluster in images that are built here. Whatever is killed, no
 // container of an instance outlives it.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
@@ -40,7 +40,7 @@ describe.runIf(await hasPodman())('an agent with podman', () => {
   beforeAll(async () => {
     place = await mkdtemp(join(tmpdir(), 'ropewalk-containers-'));
     configuration = await podmanConfiguration(place);
-    // Agents get it from their provider, which reads it when it is made.
+    // Agents get it from their provider, which reads it when it is created.
     process.env['CONTAINERS_CONF'] = configuration;
     bench = await createBench();
     await mkdir(cacheDir, { recursive: true });

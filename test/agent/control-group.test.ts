@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** A task that has ended, and the daemon that it left. */
+/** An ended task, and the daemon that it left. */
 async function startDaemon(watchdogTimeoutMs = 1_800_000) {
   const script = `(setsid env -i sh -c 'trap "" TERM HUP; echo $$ > "$1"; while :; do sleep 1; done' sh "$1" &)
     while [ ! -s "$1" ]; do sleep 0.05; done`;
@@ -67,7 +67,7 @@ it('ends with the agent when the watchdog ends that', async () => {
     expect(await isSameProcess(daemon)).toBe(true);
     process.kill(daemon.pid, 'SIGKILL');
   }
-  // The agent does not wait for those it has killed: the system may end one after it.
+  // The agent does not wait for the processes that it killed: one may outlive it briefly.
   await eventually(async () => !(await isSameProcess(daemon)));
 });
 

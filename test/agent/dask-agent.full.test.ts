@@ -1,5 +1,5 @@
-// Real agents of one Dask cluster: a real scheduler, two real workers and real clients over TLS, against a stand-in for the
-// API. The tests build on each other: both workers work at first, one is drained, the other is killed, then the cluster stops.
+// Real agents of one Dask cluster: a real scheduler, two real workers and real clients over TLS, against a stand-in for the API.
+// The tests build on each other: both workers work at first, one is drained, the other is killed, then the cluster stops.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,7 @@ async function startCluster(dask: DaskApi): Promise<AgentApi> {
   return api;
 }
 
-/** All that an instance has said of its process, without repetitions. */
+/** All process reports of an instance, without repetitions. */
 function history(api: AgentApi, { id }: Agent): string[] {
   const said = api.reports.flatMap(({ instance, process }) => (instance === id && process ? [process] : []));
   const states = said.map(({ state, stage }) => `${state} ${stage}`);
@@ -68,7 +68,7 @@ describe('a Dask cluster', () => {
   let workers: [Agent, Agent];
   let driver: Driver;
   const nameOf = ({ id }: Agent): string => `job-7-worker-${id.slice(-8)}`;
-  /** The process group that the agent has recorded. */
+  /** The process group that the agent recorded. */
   const groupOf = async ({ directory }: Agent): Promise<number> =>
     Number(JSON.parse(await readFile(join(directory, 'group.json'), 'utf8')).pid);
 
@@ -182,7 +182,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
     await eventually(() => outcomes().length === 2);
     await eventually(() => latest(api, drained)?.state === 'stopping');
     dask.update({ drain: [order] });
-    // The next report comes after the orders have been read again.
+    // The next report follows a new read of the orders.
     await driver.python('other = distributed.Client(address, security=client.security, set_as_default=False)');
     await eventually(() => words(api).at(-1)?.clients === 2);
     expect(outcomes()).toHaveLength(2);

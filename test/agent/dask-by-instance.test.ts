@@ -43,7 +43,7 @@ describe('a scheduler`s state by instance', () => {
       worker('c-worker-2', { processing: 1, nthreads: 2 }),
       worker('by-hand-7'),
     ]);
-    // Five of the six workers that Dask would like to have: three instances.
+    // Five of Dask's target of six workers: three instances.
     expect(seen?.adaptiveTarget).toBe(3);
     expect(byInstance(state({ adaptiveTarget: 0 }), { workersPerInstance: 2, extra: 'x' })?.adaptiveTarget).toBe(0);
   });

@@ -1,5 +1,5 @@
-// What an agent of a Dask cluster decides without a process: when a scheduler's state is worth a report, what a drain's
-// outcome is, which report is said again, what an environment holds.
+// The decisions of a Dask cluster's agent without a process: when a scheduler's state needs a report, the outcome of a drain,
+// which report is repeated, the contents of an environment.
 import { describe, expect, it } from 'vitest';
 
 import { asBytes } from './as-bytes.ts';
@@ -42,7 +42,7 @@ describe('a scheduler`s state', () => {
     expect(reportAtMs(null, state())).toBe(0);
     expect(after({}, {})).toBe(Number.POSITIVE_INFINITY);
     expect(after(busy, busy)).toBe(Number.POSITIVE_INFINITY);
-    // Of a worker, its memory changes all the time; the order of workers means nothing.
+    // A worker's memory changes all the time; the order of workers means nothing.
     expect(after({}, { workers: [worker('b', { memoryBytes: 9 }), worker('a')] })).toBe(Number.POSITIVE_INFINITY);
   });
 
@@ -75,10 +75,10 @@ describe('a scheduler`s state', () => {
       workers: [{ name: 'c', status: 's'.repeat(50), processing: 7 }],
     });
     expect(schedulerReport.parse(report)).toEqual(report);
-    // Bytes are no counts: the memory of a cluster is more than a thousand million of them.
+    // Bytes have a larger bound than counts: a cluster's memory exceeds a thousand million of them.
     const memory = { usedBytes: 3 * 2 ** 40, limitBytes: 4 * 2 ** 40 };
     expect(schedulerReport.parse({ ...report, usage: { memory } }).usage?.memory).toEqual(memory);
-    // The scheduler's clock may be read after ours.
+    // The scheduler's clock may be read after the agent's.
     expect(reportOf(state({ idleSinceMs: 2_000 }), 1_000).idleForMs).toBe(0);
     expect(reportOf(state(busy), 1_000).idleForMs).toBeNull();
   });
@@ -129,7 +129,7 @@ describe('a drain', () => {
   });
 });
 
-/** A session whose calls are answered by `answer`, which sees what was said. */
+/** A session whose calls are answered by `answer`, which gets the request. */
 function sessionWith(answer: (path: string, said: unknown) => Promise<unknown>): Session {
   const call: Session['call'] = async ({ path, body, read }) => read(asBytes(await answer(path, body?.())));
   const never = (): never => {
@@ -157,7 +157,7 @@ describe('reports', () => {
     const process = { state: 'pending', name: 'scheduler', stage: 'one', address: null, reason: null } as const;
     reports.process(process);
     await eventually(() => said.length === 1);
-    // A stage that repeats while its first report is under way is reported again: another stage was true in between.
+    // A stage that repeats while its first report is pending is reported again: another stage was true in between.
     reports.process({ ...process, stage: 'two' });
     reports.process({ ...process, stage: 'three' });
     reports.scheduler(() => reportOf(state(), 1_000));

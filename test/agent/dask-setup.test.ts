@@ -1,4 +1,4 @@
-// What an instance of a Dask cluster says while its Python environment cannot be made.
+// The reports of an instance of a Dask cluster while its Python environment cannot be created.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

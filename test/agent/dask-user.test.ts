@@ -1,5 +1,5 @@
-// Dask's processes as a user of their own, where the agent is root: what that user leaves in its directories, or exchanges there while root
-// prepares the next start of a process, leads root nowhere.
+// Dask's processes as a user of their own, where the agent is root: the files that this user leaves in its directories, or
+// exchanges while root prepares the next start of a process, redirect no operation of root.
 import { lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,9 +20,7 @@ import { eventually } from '../support/eventually.ts';
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 const user: TaskUser = { name: 'tasks', uid: 64_005, gid: 64_005, home: '/' };
 
-/**
- * Stands for the worker: puts a link to the victim wherever its user can, and says what it got done. Its second start only waits.
- */
+/** Stands for the worker: puts a link to the victim wherever its user can, and prints its successes. Its second start only waits. */
 const worker = `#!/usr/bin/python3
 import json, os, sys, time
 work, victim = os.environ["WORK"], os.environ["VICTIM"]
@@ -112,7 +110,7 @@ describe.runIf(isRoot)('root, while it starts processes of the user of tasks', (
       [tls, join(tls, 'ca.pem'), dirname(preload)].map(
         (path) => `${path} ${lstatSync(path, { bigint: true }).ctimeNs}`,
       );
-    // The parts of it that a worker needs.
+    // The parts of the cluster that a worker needs.
     const end = keepExtraWorker(
       life as unknown as DaskLife,
       { runtime: hostRuntime(user), tls: life.place().tls },
@@ -125,7 +123,7 @@ describe.runIf(isRoot)('root, while it starts processes of the user of tasks', (
           () => false,
         ),
       );
-      // It could change its own directories, and what is in them.
+      // It could change its own directories and their contents.
       const before = marks();
       const said = JSON.parse(await readFile(report, 'utf8'));
       expect(said.done.toSorted()).toEqual(

@@ -1,6 +1,6 @@
-// A Dask cluster of real agents on emulated machines of EC2: each with an address of its own, its lines in CloudWatch, and a
-// worker on an interrupted instance, which the head instance drains by order. Where the test is root, as agents on machines are, Dask
-// runs as another user.
+// A Dask cluster of real agents on emulated machines of EC2: each with its own address, its lines in CloudWatch, and a worker on
+// an interrupted instance, which the head instance drains by order. Where the test is root, as agents on machines are, Dask runs
+// as another user.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { createDaskApi } from '../support/dask-api.ts';
 import { eventually } from '../support/eventually.ts';
 
 const user = process.getuid?.() === 0 ? 'daemon' : '';
-/** Of the system: one in a home directory is out of the other user's reach. */
+/** System programs: one in a home directory is out of the other user's reach. */
 const path = user === '' ? (process.env['PATH'] ?? '') : '/usr/bin:/bin';
 const seconds = { timeoutMs: 60_000 };
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-dask-'));
   const agent = join(scratch, 'agent.mjs');
   await buildAgent(agent);
-  // The other user gets through, and this checkout may lie where it does not.
+  // The other user may pass through; this checkout may be where it may not.
   await chmod(scratch, 0o711);
   const cacheDir = join(scratch, 'cache');
   await ensureEnvironment({
@@ -86,7 +86,7 @@ it('starts, reports the interruption of a worker, and drains it by order', async
     seconds,
   );
   expect([interrupted.instance, interrupted.interruption?.kind]).toEqual([worker, 'terminate']);
-  // It works on until the control plane says what is to become of it.
+  // It continues until the control plane decides about it.
   expect(process(worker)?.state).toBe('started');
   dask.update({ drain: [{ id: 1, worker: process(worker)?.name ?? '', deadlineSeconds: 60 }] });
   const drained = await eventually(() => api.reports.find((report) => report.drained !== undefined), seconds);
@@ -105,7 +105,7 @@ it('starts, reports the interruption of a worker, and drains it by order', async
   expect(said(worker)).toMatch(/Start worker at: +tls:[\s\S]*given notice: terminate/);
 });
 
-/** The user ids of all processes that have one of these instances in their environment: the agents have not. */
+/** The user ids of all processes that have one of these instances in their environment, which agents do not have. */
 async function usersOf(instances: readonly string[]): Promise<string[]> {
   const users = new Set<string>();
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

@@ -1,4 +1,4 @@
-// The parts of an agent that know EC2, against the emulated cloud: its identity, its notices, and where its lines go.
+// The EC2 parts of an agent, against the emulated cloud: its identity, its notices, and the destination of its lines.
 import { CloudWatchLogsClient, PutLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -142,7 +142,7 @@ describe('lines in the queue', () => {
   });
 });
 
-/** All that a queue still gives away, in order. */
+/** All remaining lines of a queue, in order. */
 function drained(queue: ReturnType<typeof createLogQueue>): { x: string; atMs: number }[] {
   const taken: { x: string; atMs: number }[] = [];
   while (!queue.isEmpty()) {
@@ -227,7 +227,7 @@ describe('the shipper', () => {
       put: () => Promise.resolve(((puts += 1), refused)),
       create: () => Promise.resolve({ kind: 'taken' } as const),
     };
-    // As an agent has it: its own lines are sent too.
+    // As in an agent: its own lines are sent too.
     const onTrouble = (text: string): void => {
       troubles.push(text);
       sending.add({}, 'agent', [text]);

@@ -1,4 +1,4 @@
-// An agent on EC2 whose metadata service does not answer: systemd starts it again, and that one must be able to begin.
+// An agent on EC2 with an unresponsive metadata service: systemd restarts it, and the next one must be able to begin.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ it('an agent that cannot read its instance id leaves the claim of the instance t
   };
   try {
     await buildAgent(bundle);
-    // An exit with 0 powers the machine off: it is for who is not wanted, or is done.
+    // An exit with 0 powers the machine off: only for an unwanted or finished agent.
     expect([await run(), await run()]).toEqual([1, 1]);
     const said = await readFile(join(directory, 'logs', 'agent.jsonl'), 'utf8');
     expect(said.match(/metadata cannot be read/g)).toHaveLength(2);

@@ -1,4 +1,4 @@
-// Real agents on emulated machines of EC2: booted by user data and metadata alone, as they are on real ones.
+// Real agents on emulated machines of EC2: booted by user data and metadata alone, as on real ones.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const agent = join(scratch, 'agent.mjs');
   await buildAgent(agent);
   const where = 'ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR="$PWD/own" ROPEWALK_LOG_DIR="$PWD/logs"';
-  // A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service.
+  // A machine knows its cloud's endpoints; an emulated one finds them beside its metadata service.
   const endpoint = 'AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
   cloud = await startCloud(`unset ROPEWALK_INSTANCE; ${where} ${endpoint} exec "${process.execPath}" "${agent}"`);
 });

@@ -1,4 +1,4 @@
-// The loop that carries out an agent's decisions, against a scripted API and tasks that end when the test says.
+// The loop that carries out an agent's decisions, against a scripted API and tasks that end when the test ends them.
 import { afterEach, expect, it, vi } from 'vitest';
 
 import type { Session } from '../../agent/api-client/session.ts';

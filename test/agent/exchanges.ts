@@ -1,4 +1,4 @@
-// What tests of an agent's decisions share: answers as the control plane gives them, and an exchange in one step.
+// Shared by tests of an agent's decisions: the control plane's answers, and an exchange in one step.
 import {
   applyAnswer,
   noteSent,
@@ -50,11 +50,11 @@ export function trade(state: AgentState, nowMs: number, fields: Partial<Exchange
   return { state: begun(after), orders, request: said.request };
 }
 
-/** As the loop has it once the command of the task in turn has started. */
+/** As in the loop once the command of the task in turn has started. */
 export const begun = (state: AgentState): AgentState =>
   state.held === null ? state : taskBegan(state, state.held.lease);
 
-/** As the loop has it once the result is on disk. */
+/** As in the loop once the result is on disk. */
 export function finish(state: AgentState, result: TaskResult | null, nowMs: number): AgentState {
   const ended = begun(taskEnded(state, result, nowMs).state);
   return resultsKept(ended, ended.unkept);

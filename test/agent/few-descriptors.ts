@@ -15,7 +15,7 @@ const log = {
   close: async () => undefined,
 };
 
-/** No pauses between attempts: what is missing does not come while it waits. */
+/** No pauses between attempts: the missing part does not appear meanwhile. */
 const atOnce = { preparationPausesMs: [] };
 
 /** True when it could be started. */
@@ -49,7 +49,7 @@ const openEnds = (): number =>
     }
   }).length;
 
-// Pipes are made here, with all the files that takes: the next command finds them.
+// Pipes are created here, with all the files that takes: the next command finds them.
 const first = await start();
 await eventually(() => openEnds() === 0);
 const hogs: number[] = [];

@@ -1,5 +1,5 @@
-// Answers that are not from the API: a proxy or a captive portal may answer in its place for a while, with any status. Only
-// an answer that proves to be the API's own ends an agent or gives up a result.
+// Answers of other servers: a proxy or a captive portal may answer in the API's place for a while, with any status. Only an
+// answer that proves to be the API's own ends an agent or discards a result.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { jsonBy } from '../../agent/api-client/client.ts';

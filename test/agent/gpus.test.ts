@@ -1,5 +1,5 @@
-// An agent watches the GPUs that were asked for. No machine of these tests has one: a program named nvidia-smi on the PATH prints
-// what NVIDIA's prints, for the query that the agent makes.
+// An agent monitors the requested GPUs. No machine of these tests has one: a program named nvidia-smi on the PATH prints the
+// output of NVIDIA's, for the agent's query.
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What it prints next, for the one query that it answers. */
+/** Sets its next output, for the one query that it answers. */
 async function prints(lines: string): Promise<void> {
   const query = '--query-gpu=utilization.gpu --format=csv,noheader,nounits';
   const script = `#!/bin/sh\n[ "$*" = "${query}" ] || exit 2\nprintf '${lines}'\n`;

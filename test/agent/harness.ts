@@ -17,7 +17,7 @@ export interface Bench {
   remove(): Promise<void>;
 }
 
-/** A home and a built agent; every instance that was launched in it is ended by `remove`. */
+/** A home and a built agent; `remove` ends every instance that was launched in it. */
 export async function createBench(maxInstances = 8): Promise<Bench> {
   const home = await mkdtemp(join(tmpdir(), 'ropewalk-agent-'));
   const agentBundle = join(home, 'agent.mjs');
@@ -90,7 +90,7 @@ export async function readClaim(directory: string): Promise<{ pid: number; start
   return { pid: Number(claim.pid), startTime: String(claim.startTime) };
 }
 
-/** A file of the task's making, once it is whole (it ends with a newline). */
+/** The text of a file that a task writes, once it is whole (it ends with a newline). */
 export async function fileText(path: string): Promise<string> {
   return eventually(async () => {
     const text = await readFile(path, 'utf8');

@@ -1,4 +1,4 @@
-// The host setup script, run without an agent around it: what the agent's own test would have to wait half an hour for.
+// The host setup script without an agent around it: the agent's own test would have to wait half an hour for these cases.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// HTTP of the agent over a real socket: kept connections, those that ended meanwhile, and requests that are given up.
+// HTTP of the agent over a real socket: kept connections, connections that ended meanwhile, and abandoned requests.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ it('repeats at once a request that a kept connection has lost, and no other', as
   const url = await serve((request, response) => {
     const port = request.socket.remotePort;
     asked.set(port, (asked.get(port) ?? 0) + 1);
-    // As a server, or a box on the way, that has just closed what was idle.
+    // Like a server or a middlebox that has just closed an idle connection.
     if (asked.get(port) === 2 || asked.size > 2) request.socket.destroy();
     else void textOf(request).then((text) => response.end(text));
   });

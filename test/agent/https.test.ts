@@ -1,4 +1,4 @@
-// HTTPS of the agent, as instances of a cloud use it: only with whom the machine trusts, over connections that are kept.
+// HTTPS of the agent, as instances of a cloud use it: only with servers that the machine trusts, over kept connections.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';

@@ -1,5 +1,5 @@
-// An image in a real registry that asks for a password, pulled by real podman: with credentials of the caller, with the instance's own
-// login, and with neither.
+// An image in a real registry that requires a password, pulled by real podman: with credentials of the caller, with the
+// instance's own login, and with neither.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe.runIf((await hasImageRegistry()) && (await hasPodman()))('a private reg
   beforeEach(() => podman(configuration, 'rmi', '--force', '--ignore', image));
 
   const logged: string[] = [];
-  /** Whether the image is there afterwards. */
+  /** Whether the image exists afterwards. */
   async function prepare(registryAuth: RegistryLogins, registryLogin?: RegistryLogin): Promise<boolean> {
     logged.length = 0;
     const log = { write: (text: string) => void logged.push(text) };
@@ -60,7 +60,7 @@ describe.runIf((await hasImageRegistry()) && (await hasPodman()))('a private reg
   it("is read with the caller's credentials, also where the instance has another login", async () => {
     expect(await prepare(right(), async () => wrong())).toBe(true);
     expect(await prepare(right(), () => Promise.reject(new Error('no role')))).toBe(true);
-    // The credentials are gone with the pull.
+    // The credentials are deleted after the pull.
     expect(await readdir(place)).toEqual(expect.not.arrayContaining([expect.stringMatching(/^registry-/)]));
   });
 

@@ -1,4 +1,4 @@
-// The exchange of an instance that its cloud takes back, against a stand-in for its session.
+// The exchange of an interrupted instance, against a stand-in for its session.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('a notice that comes before the first exchange', () => {
       },
       call: async ({ path }) => {
         said.push(path);
-        // An agent that asks for work in spite of the notice would never end.
+        // An agent that claims work in spite of the notice would never end.
         stopping.abort();
         return null;
       },

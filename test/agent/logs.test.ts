@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const discarding = { add: () => undefined };
 const line = 'x'.repeat(1_000);
-/** With what JSON adds, a line of 1,000 characters takes less than this. */
+/** With its JSON, a line of 1,000 characters takes less than this. */
 const lineBytes = 1_100;
 
 async function filesAfter(tasks: number, isSent: boolean): Promise<string[]> {

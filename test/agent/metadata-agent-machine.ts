@@ -1,5 +1,5 @@
-// An emulated EC2 instance in a network namespace of its own, whose metadata service is also at its real address: an agent that is root
-// runs one task that asks for credentials. Run by metadata-agent.full.test.ts; prints one line of JSON.
+// An emulated EC2 instance in a network namespace of its own, whose metadata service also has its real address: an agent as root
+// runs one task that requests credentials. Run by metadata-agent.full.test.ts; prints one line of JSON.
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// A task of a real agent on an emulated instance asks the metadata service for credentials.
+// A task of a real agent on an emulated instance requests credentials from the metadata service.
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

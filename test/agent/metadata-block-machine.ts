@@ -1,5 +1,5 @@
-// A machine with a metadata service, in a network namespace of its own: the servers, the agent's block, and what users of the machine
-// reach. Run by metadata-block.full.test.ts under `unshare --net`; prints one line of JSON.
+// A machine with a metadata service, in a network namespace of its own: the servers, the agent's block, and the machine users'
+// access. Run by metadata-block.full.test.ts under `unshare --net`; prints one line of JSON.
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ const probes = {
   elsewhere: tcp('127.0.0.1', 80),
 };
 
-/** What a user reaches, by the names of the probes. */
+/** The probes that a user reaches, by name. */
 async function reached(uid: number): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(probes).map(([name, script]) =>

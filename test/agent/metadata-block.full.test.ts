@@ -1,4 +1,4 @@
-// Tasks and the metadata service, with the kernel's packet filter in a network namespace: nothing of this machine is changed.
+// Tasks and the metadata service, with the kernel's packet filter in a network namespace: nothing on this machine is changed.
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-// The pipes of commands: what is written arrives, and a pipe serves another command only when no process can have it open.
+// The pipes of commands: all written data arrives, and a pipe serves another command only when no process can have it open.
 import { execFile } from 'node:child_process';
 import {
   closeSync,
@@ -50,7 +50,7 @@ async function use(text: string): Promise<string> {
   return all;
 }
 
-/** Ask for it before it can have happened. */
+/** Subscribes before the event can have happened. */
 const closed = (pipe: Pipe): Promise<unknown> => once(pipe.output, 'close');
 
 describe('a pipe', () => {
@@ -90,7 +90,7 @@ describe('a pipe', () => {
   });
 });
 
-// A process that may open few more files than it has: another program, so that this one can go on.
+// A process that may open few more files than it has: a separate program, because this one must continue.
 it.each(['task', 'dask'])(
   'leaves nothing open of a %s command for which there are too few descriptors',
   async (kind) => {

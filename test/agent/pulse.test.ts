@@ -1,4 +1,4 @@
-// When a scheduler counts as silent, on clocks of the test's own.
+// When a scheduler counts as silent, on the test's own clocks.
 import { describe, expect, it } from 'vitest';
 
 import { answered, asked, look, pulseLimits, silentForMs, startPulse } from '../../agent/dask/scheduler/liveness.ts';
@@ -6,7 +6,7 @@ import { answered, asked, look, pulseLimits, silentForMs, startPulse } from '../
 const limits = pulseLimits(1_200_000);
 const { everyMs } = limits;
 
-/** Checks every `everyMs` up to `untilMs`, asking each time as the agent does; what was reported, and when. */
+/** Checks every `everyMs` up to `untilMs`, with the agent's query each time; returns the reports and their times. */
 function run(answers: (nowMs: number) => boolean, untilMs: number, isRunning: (nowMs: number) => boolean = () => true) {
   let pulse = startPulse(0);
   const reports: { atMs: number; silentMs: number | null }[] = [];
@@ -50,7 +50,7 @@ describe('the pulse of a scheduler', () => {
         (nowMs) => !asleep(nowMs),
       ),
     ).toEqual([]);
-    // Silent before, asleep, and silent after: the count begins anew, and no report says meanwhile that it is back.
+    // Silent before, asleep, and silent after: the count restarts, and no report announces a recovery meanwhile.
     const reports = run(
       (nowMs) => nowMs < 60_000,
       3_300_000,

@@ -1,4 +1,4 @@
-// What an agent does when what it says is not accepted: it says less, drops what cannot be said, and goes on; it never spins.
+// An agent whose reports are refused: it reports less, drops the refused parts, and continues; it never spins.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { asBytes } from './as-bytes.ts';
@@ -15,7 +15,7 @@ import { reportRequest } from '../../schema/agent.ts';
 import type { ReportRequest } from '../../schema/agent.ts';
 import { startAgentApi } from '../support/agent-api.ts';
 
-// Its pauses are the test's too: what Node exports there is not among the timers that can be faked.
+// Its pauses are the test's too: fake timers do not cover node:timers/promises.
 vi.mock('node:timers/promises', () => ({
   setTimeout: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 }));
@@ -36,7 +36,7 @@ const schedulerWith = (names: string[]) =>
   );
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(255, 'ä'));
 
-/** An agent whose API answers reports with these refusals, by what was said; time is the test's own. */
+/** An agent whose API refuses these reports, depending on their contents; time is the test's own. */
 function agentWith(refuses: (report: ReportRequest) => boolean, isOurs = true) {
   const said: ReportRequest[] = [];
   const taken: ReportRequest[] = [];
@@ -107,7 +107,7 @@ describe('a report that is not accepted', () => {
     const running = agent.reports.run();
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(agent.said.length).toBeGreaterThan(100);
-    // In full from time to time: what the proxy refuses it may refuse for its size, or for no reason of ours.
+    // In full from time to time: a proxy may refuse a report for its size, or for reasons of its own.
     expect(agent.said.slice(-10).some((report) => report.process !== undefined && report.drained !== undefined)).toBe(
       true,
     );

@@ -1,4 +1,4 @@
-// The runtimes of a specification: what their commands see, and real agents that run tasks and Dask processes in them.
+// The runtimes of a specification: the environment of their commands, and real agents that run tasks and Dask processes in them.
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Real agents whose instance cannot prepare a task: they hand the task back and leave, and record no result of it.
+// Real agents whose instance cannot prepare a task: they return the task and leave, and record no result of it.
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -60,7 +60,7 @@ it('a file of the job that cannot be written anywhere is the job`s fault, and is
   agent = await launchAgent(bench, api);
   const result = await eventually(() => api.results()[0]);
   expect(result).toMatchObject({ exitCode: 127, reason: expect.stringContaining('data') });
-  // The paths of the host are no business of users.
+  // Users do not see the paths of the host.
   expect(result.reason).not.toContain(agent.directory);
   expect(await agent.hasEnded()).toBe(false);
 });

@@ -1,4 +1,4 @@
-// The agent's decisions without processes: what it says next, and what an answer makes it do.
+// The agent's decisions without processes: its next message, and the effect of an answer.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

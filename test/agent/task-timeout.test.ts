@@ -1,4 +1,4 @@
-// A task that runs longer than it may: TERM, then KILL, and a failure of its own exit code.
+// A task beyond its time limit: TERM, then KILL, and a failure with its own exit code.
 import { tmpdir } from 'node:os';
 
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Tasks as a user of their own, where the agent is root on a machine of its own: what they can do, and what they cannot read.
+// Tasks as a user of their own, where the agent is root on a machine of its own: their permitted operations, and the files they
+// cannot read.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

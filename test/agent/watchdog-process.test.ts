@@ -1,4 +1,4 @@
-// Real agents whose control plane goes away: they end with all that they started, unless it comes back or they slept.
+// Real agents without their control plane: they end with all processes that they started, unless it recovers or they slept.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

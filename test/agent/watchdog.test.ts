@@ -1,4 +1,4 @@
-// the watchdog timer's decision over made-up clocks: silence ends an agent, sleep does not.
+// The watchdog timer's decision with simulated clocks: silence ends an agent, sleep does not.
 import { expect, it } from 'vitest';
 
 import { aliveWithin, heard, startWatchdog, tick, tickMs } from '../../agent/lifecycle/watchdog.ts';
@@ -23,7 +23,7 @@ function machine(limit = limitMs) {
     pass,
     look,
     hear: () => (state = heard(state, now)),
-    /** Ticks in time until the watchdog fires or this much has passed; how long it took. */
+    /** Ticks in time until the watchdog fires or this much has passed; returns the duration. */
     run: (ms: number, everyMs = tickMs(limit)): { verdict: Verdict; tookMs: number } => {
       for (let tookMs = 0; tookMs < ms;) {
         pass(everyMs);

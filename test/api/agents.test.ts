@@ -59,7 +59,7 @@ describe('agents', () => {
     };
     expect(await registerBy(2)).toBe(403);
     expect(await registerBy(1)).toBe(200);
-    // Its answer was lost. Who knows the number of the process has the token already.
+    // The answer was lost. A caller that knows the number of the process already has the token.
     expect([await registerBy(1), await registerBy(2)]).toEqual([200, 403]);
     for (const kind of ['jobs', 'clusters']) {
       for (const part of ['', '/at', '/events', '/why', '/logs']) {

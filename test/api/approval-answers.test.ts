@@ -1,5 +1,5 @@
-// Approval by answering a webhook: signed by the library of the specification, of one request and webhook, once, in time, and with no
-// more rights than the token that made the webhook has now.
+// Approval by answering a webhook: signed by the specification's library, for one request and one webhook, once, in time, and
+// limited to the current rights of the token that created the webhook.
 import { Webhook as Signer } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 
@@ -25,7 +25,7 @@ async function open() {
     const response = await api.call('POST', '/v1/webhooks', { token, body: { url, ...body } });
     return { status: response.status, ...(await response.json()) };
   };
-  /** A member creates what needs an approval; the receiver gets the request. */
+  /** A member submits a request that needs an approval; the receiver gets the webhook. */
   const ask = async ({ id: webhook, secret }: { id: string; secret: string }, token = member): Promise<Asked> => {
     const { number } = await (await api.call('POST', '/v1/clusters', { token, body: big })).json();
     await api.deps.webhooks.round();
@@ -78,7 +78,7 @@ describe('the receiver of a webhook that may approve', () => {
     });
     expect((await answer(asked)).status).toBe(409);
     expect((await answer(asked, { body: { number: asked.number, decision: 'reject' } })).status).toBe(409);
-    // The id to answer with is in no list.
+    // No list contains the answer id.
     const listed = await (await call('GET', '/v1/notifications', { token: admin })).text();
     expect(listed).toContain('approval.requested');
     expect(listed).not.toContain(asked.id);
@@ -116,7 +116,7 @@ describe('the receiver of a webhook that may approve', () => {
       await answer({ ...asked, webhook: `wh_${'a'.repeat(26)}` }),
     ];
     expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 401));
-    // Our own message, sent back as it is.
+    // The API's own message, sent back unchanged.
     const sentBack = await answer(asked, { sent: own?.body ?? '', headers: own?.headers as Record<string, string> });
     expect(sentBack.status).toBe(422);
     for (const { number } of [asked, second]) expect(await state(number)).toMatchObject({ state: 'pending' });

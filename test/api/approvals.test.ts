@@ -1,4 +1,5 @@
-// Approvals before spend over HTTP: what costs more than the workspace's threshold waits, and nothing is launched before.
+// Approvals before spend over HTTP: a request whose cost exceeds the workspace's threshold waits, and nothing is launched before
+// the approval.
 import { describe, expect, it } from 'vitest';
 
 import { bundleKey, caKey } from '../../platform/archive-keys.ts';
@@ -85,7 +86,7 @@ describe('a cluster above the threshold', () => {
       return (await made.json()).token;
     };
     const borrowed = await make(boss, 'ada');
-    // And not with one that such a token made, nor one for themselves.
+    // Nor with a token that such a token created, nor for oneself.
     for (const token of [borrowed, await make(borrowed, 'ada'), await make(borrowed, 'boss')]) {
       expect(await decide(number, 'approve', token)).toMatchObject({ status: 403, error: { code: 'FORBIDDEN' } });
       const grown = await call('POST', `/v1/clusters/${small}/scale`, { token, body: { workers: 30 } });

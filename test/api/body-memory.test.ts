@@ -1,4 +1,5 @@
-// The room for large bodies: how much is received at a time, who waits, who is sent away; and that the API keeps to it.
+// The memory budget for large bodies: how much is received at a time, which requests wait and which are refused; and that the API
+// keeps to it.
 import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it, vi } from 'vitest';
@@ -37,7 +38,7 @@ describe('the memory budget for request bodies', () => {
     const fourth = ask('eve', 3);
     const fifth = ask('eve', 1);
     await Promise.resolve();
-    // Room for one byte there is, but it is not eve's turn with that: her three come first.
+    // One byte is free, but eve's three requests come first.
     expect(entered).toHaveLength(2);
     first();
     await Promise.all([second, fourth, fifth]);
@@ -52,7 +53,7 @@ describe('the memory budget for request bodies', () => {
     leave();
     const last = await other;
     last();
-    // The whole budget is free only if the first released its memory once and the second released it at all.
+    // The whole budget is free only if the first released its memory exactly once and the second released it.
     expect(await made.enter(of('ada'), 10)).toBeTypeOf('function');
   });
 
@@ -106,7 +107,7 @@ it('is kept by the API: of eight jobs of the greatest size four are received at 
   const objects = memoryObjects();
   const uploads: (() => void)[] = [];
   let isHeld = true;
-  // A store that takes its time: the bytes of a job are in memory for so long.
+  // A slow store keeps the bytes of a job in memory for that long.
   const slow: typeof objects = {
     ...objects,
     put: async (...input) => {
@@ -117,7 +118,7 @@ it('is kept by the API: of eight jobs of the greatest size four are received at 
   const api = await createTestApi({ objects: slow });
   const colleague = await api.addToken('default', ['read', 'write'], 'bob', 'member');
   const others = [await api.addToken('other'), await api.addToken('third')];
-  // What they say that they will send is what counts.
+  // The announced length counts.
   const headers = { 'content-length': String(maxBodyBytes) };
   const send = (token?: string) =>
     api.call('POST', '/v1/jobs', { body: { command: ['true'] }, headers, ...(token === undefined ? {} : { token }) });
@@ -134,7 +135,7 @@ it('is kept by the API: of eight jobs of the greatest size four are received at 
   await eventually(() => uploads.length === most);
   await setImmediate();
   expect([most, uploads.length]).toEqual([4, 4]);
-  // A request without a body does not wait, although the budget of this workspace and of all is used up.
+  // A request without a body does not wait, although this workspace's budget and the total are used up.
   expect((await api.call('POST', '/v1/jobs/9/cancel')).status).toBe(404);
   isHeld = false;
   for (const open of uploads) open();

@@ -1,4 +1,4 @@
-// Budgets over HTTP, with real clusters of domain/ behind: what is used up refuses, holds and stops.
+// Budgets over HTTP, with real clusters of domain/ behind them: an exhausted budget refuses, holds and stops.
 import { expect, it } from 'vitest';
 
 import type { ClusterView } from '../../contracts/cluster.ts';
@@ -13,7 +13,7 @@ async function api() {
   const admin = await test.addToken('default', ['admin'], 'ada');
   const put = (name: string, body: object, token?: string) =>
     test.call('PUT', `/v1/budgets/${name}`, { body, token: token ?? admin });
-  /** As its workflow would write it: one instance of a dollar an hour, since an hour. */
+  /** As its workflow would write it: one instance at a dollar an hour, for an hour. */
   const spend = async (number: number, dollarsPerHour = 1): Promise<void> => {
     const record = await test.store.clusters.find('default', number);
     if (record === null) throw new Error(`no cluster ${number}`);
@@ -54,13 +54,13 @@ it('a used-up budget refuses new clusters, jobs and growth, holds launches, and 
     200,
     { level: 'exceeded', spentDollars: expect.closeTo(1, 1), user: null },
   ]);
-  // A budget per run knows no new run; one of the month does.
+  // A budget per run does not count for a new run; a monthly budget does.
   await test.startCluster({ workers: 1, name: 'other' });
   await test.put('month', { dollars: 0.9 });
   const refused = await test.call('POST', '/v1/jobs', { body: { command: ['true'] } });
   expect([refused.status, (await refused.json()).error]).toMatchObject([402, { code: 'BUDGET_EXCEEDED' }]);
   expect((await test.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 5 } })).status).toBe(402);
-  // What was accepted before is answered again, and fewer workers may always be asked for.
+  // A repeated request gets its earlier answer, and a request for fewer workers is always accepted.
   const again = await test.call('POST', '/v1/clusters', { body, headers: { 'idempotency-key': 'k' } });
   expect((await again.json()).number).toBe((await early.json()).number);
   expect((await test.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 0 } })).status).toBe(202);

@@ -1,4 +1,4 @@
-// What the API does when its machine's clock is set back an hour.
+// The API after its machine's clock is set back an hour.
 import { expect, it } from 'vitest';
 
 import { createTestApi } from './support.ts';

@@ -1,4 +1,4 @@
-// The API in memory before a cloud: what is on offer is the dated table of EC2, and spot at a third of it.
+// The API in memory with a cloud: its offers are the dated table of EC2, with spot at a third of the price.
 import type { IngressPolicy } from '../../domain/cluster/capacity/ingress-policy.ts';
 import type { WebBundle } from '../../api/routes/web.ts';
 import { catalogueOffers } from '../../providers/aws/catalogue.ts';
@@ -24,7 +24,7 @@ const aws = {
   queue: 'provider/aws/us-east-1',
 };
 
-/** EC2, and this machine when it is named; with `preferred: 'local'` the other way round. */
+/** EC2 by default, and this machine by name; reversed with `preferred: 'local'`. */
 export const cloudApi = (
   preferred: 'local' | 'aws' = 'aws',
   {

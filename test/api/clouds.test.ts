@@ -1,4 +1,4 @@
-// Clouds over HTTP: who sees which accounts and checks, and what checks leave.
+// Clouds over HTTP: the visibility of accounts and checks, and the effects of checks.
 import { expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';

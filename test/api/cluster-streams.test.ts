@@ -77,7 +77,7 @@ describe('the logs of a cluster', () => {
   it('that this replica cannot read are refused with the reason, and hold no stream', async () => {
     const first = await createTestApi();
     const number = await first.startCluster();
-    // Another replica, whose operator has taken the provider away.
+    // Another replica, whose operator has removed the provider.
     const api = await createReplica(first, { providers: [testCloud({})], quotas: { openStreams: 1 } });
     for (const query of ['', '?follow=true']) {
       const response = await api.call('GET', `/v1/clusters/${number}/logs${query}`);

@@ -1,4 +1,4 @@
-// What a cluster or job was asked to be, over HTTP: without secrets, also of an ended one.
+// The requested configuration of a cluster or job over HTTP: without secrets, also after its end.
 import { expect, it } from 'vitest';
 
 import type { Configuration } from '../../schema/configuration.ts';

@@ -1,4 +1,4 @@
-// Over a real socket: a stream of lines that fails says why before it is cut, and is cut all the same.
+// Over a real socket: a stream of lines that fails sends the reason before it is cut.
 import type { AddressInfo } from 'node:net';
 
 import { serve } from '@hono/node-server';

@@ -1,4 +1,4 @@
-// Instances of a Dask cluster that talk to the API of a test.
+// Instances of a Dask cluster that call the API of a test.
 import { launch, type TestApi } from './support.ts';
 
 export const started = (name: string, address: string | null) => ({

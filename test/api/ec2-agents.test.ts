@@ -1,4 +1,4 @@
-// Agents on EC2 as the API meets them: who may register as an instance, and how an instance gets its agent.
+// Agents on EC2 and the API: which ones may register as an instance, and how an instance gets its agent.
 import 'reflect-metadata';
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto';
 
@@ -91,7 +91,7 @@ describe('an instance of EC2', () => {
     const number = await jobOn(api);
     const answer = await register(api, number, more);
     expect([answer.status, answer.message]).toEqual([403, expect.stringContaining(why)]);
-    // The cluster knows at once, and why: its agent gives up, and a replacement need not wait for a timeout.
+    // The cluster gets the reason at once: its agent gives up, and the replacement does not wait for a timeout.
     const [instance] = api.workflows.clusters.get(number)?.instances ?? [];
     expect(instance).toMatchObject({ agent: null, state: 'error', reason: { code: 'REGISTRATION_REFUSED' } });
     expect(instance?.state === 'error' && instance.reason.text).toContain(why);
@@ -143,7 +143,7 @@ describe('the keys of identity documents', () => {
     const keys = parseIdentityKeys({ 'eu-central-1': certificate.toString('pem') });
     const { document } = identityOf();
     const signed = await crypto.subtle.sign(algorithm, pair.privateKey, Buffer.from(document));
-    // In lines, as the metadata service gives it.
+    // In lines, as the metadata service returns it.
     const signature = Buffer.from(signed)
       .toString('base64')
       .replace(/(.{64})/g, '$1\n');
@@ -172,7 +172,7 @@ describe('the agent as a download', () => {
       'text/javascript',
     ]);
     expect(await answer.text()).toBe('console.log("agent")\n');
-    // A later version takes nothing away.
+    // A later version removes no earlier one.
     await publishProgram(api.objects, new TextEncoder().encode('console.log("newer")\n'));
     expect((await api.call('GET', `/v1/agent/program/${sha256}`, { token: null })).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-// Named environments: a name points to content, and what has begun with it keeps it.
+// Named environments: a name points to content, and a started job or cluster keeps its content.
 import { expect, it } from 'vitest';
 
 import { createVault, type Vault } from '../../platform/vault/vault.ts';

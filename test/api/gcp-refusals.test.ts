@@ -1,4 +1,4 @@
-// What a cloud cannot do of a request is refused by the API before anything is launched, naming the field.
+// The API refuses requests that a cloud cannot serve before anything is launched, and names the field.
 import { expect, it } from 'vitest';
 
 import type { Offer } from '../../domain/offers/offer.ts';

@@ -1,4 +1,4 @@
-// Regions and machine types are named by Google Cloud in other ways than by AWS: the API takes both, and stores what it can read again.
+// Google Cloud names regions and machine types differently from AWS: the API takes both, and stores names that it can read again.
 import { expect, it } from 'vitest';
 
 import { attachedGpus, catalogueTypes, offersOf } from '../../providers/gcp/catalogue.ts';

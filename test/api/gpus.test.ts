@@ -1,4 +1,4 @@
-// GPUs that do nothing, from the report of an agent to what users read.
+// Idle GPUs, from the report of an agent to the views of users.
 import { expect, it } from 'vitest';
 
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';

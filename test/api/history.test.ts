@@ -1,4 +1,4 @@
-// Clusters and jobs as they were, over HTTP: times that are refused, private ones, and what waits for its start.
+// Past states of clusters and jobs over HTTP: refused times, private objects, and objects that have not started.
 import { expect, it } from 'vitest';
 
 import { recordChanges } from '../../domain/cluster/changes.ts';
@@ -25,7 +25,7 @@ it('says now without a time, also before anything was recorded', async () => {
   if (state === undefined) throw new Error('no cluster');
   launch(api, number, 'i_1');
   recordChanges(state, api.now());
-  // Its instance has no entry in the ledger yet, and so no type.
+  // Its instance has no entry in the ledger yet, and therefore no type.
   expect(await read()).toMatchObject({ status: 'pending', target: 2, instances: [], events: [{ code: 'CREATED' }] });
 });
 

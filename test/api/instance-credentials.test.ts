@@ -1,5 +1,5 @@
-// Whether tasks can use the role of their instance: by request, by the header of a script, by the workspace's default. The agent learns
-// it when it registers.
+// Whether tasks can use the role of their instance: by request, by the header of a script, by the workspace's default. The agent
+// receives the setting when it registers.
 import { expect, it } from 'vitest';
 
 import { cloudApi } from './cloud.ts';

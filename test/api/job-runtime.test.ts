@@ -1,4 +1,4 @@
-// What tasks and Dask processes run in, by what a caller sends and what the script's header says.
+// The runtime of tasks and Dask processes, by the request and the script's header.
 import { expect, it } from 'vitest';
 
 import type { CreateJob } from '../../schema/jobs.ts';
@@ -15,7 +15,7 @@ const body = (header: string, more: Partial<CreateJob> = {}): CreateJob => ({
 });
 const auth = Buffer.from('ada:hunter2').toString('base64');
 
-/** Of the bundle that the request seals. */
+/** From the bundle that the request seals. */
 async function sealedRuntime(api: TestApi, sent: CreateJob): Promise<unknown> {
   const before = new Set(api.objects.keys());
   expect((await api.call('POST', '/v1/jobs', { body: sent })).status).toBe(201);

@@ -1,4 +1,4 @@
-// Lists of jobs and clusters: filters, search, pages of any depth, and rows that cannot be shown.
+// Lists of jobs and clusters: filters, search, pages of any depth, and unreadable rows.
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { createTestApi, endedView, type CallOptions, type TestApi } from './support.ts';

@@ -1,4 +1,4 @@
-// What the web application follows: whole answers, again whenever they have changed.
+// The live streams of the web application: complete answers, repeated after each change.
 import { expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-// How replicas of the API keep when agents spoke, and find those that fall silent, on the real store.
+// How replicas of the API record the agents' reports and find silent agents, on the real store.
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { silentAfterMs } from '../../domain/liveness/limits.ts';
@@ -10,7 +10,7 @@ import { createTestApi } from './support.ts';
 
 type TestApi = Awaited<ReturnType<typeof createTestApi>>;
 
-/** A replica with clocks that a test moves on, and the database's with them. `aheadMs`: of the wall clock of the replica's host. */
+/** A replica with clocks that a test advances, together with the database's. `aheadMs`: the offset of the replica host's wall clock. */
 function createReplica(api: TestApi, { name = 'first', aheadMs = 0 } = {}) {
   const clocks = { monotonicMs: 1_000, wallMs: 1_900_000_000_000 };
   api.database.now = () => clocks.wallMs - aheadMs;
@@ -29,7 +29,7 @@ function createReplica(api: TestApi, { name = 'first', aheadMs = 0 } = {}) {
       await round();
     }
   };
-  /** It has been up for so long that agents have had time to come back to it. */
+  /** It has been up long enough for agents to reconnect. */
   const settle = (): Promise<void> => pass(heardAgainWithinMs);
   const listeningMs = async (): Promise<number> => listeningOfAllMs(await api.deps.store.liveness.replicas());
   const own = { listen: () => listen(deps), suspect: () => suspect(deps), end: () => end(deps) };

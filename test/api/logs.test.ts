@@ -111,7 +111,7 @@ describe('logs', () => {
   });
 });
 
-/** Gives these lines, then waits until its signal aborts; `released` resolves when its iteration has ended. */
+/** Yields these lines, then waits until its signal aborts; `released` resolves when its iteration has ended. */
 function followed(api: TestApi, lines: LogLine[]): { released: Promise<boolean> } {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   api.logs.read = async function* ({ signal }) {

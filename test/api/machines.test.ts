@@ -1,5 +1,4 @@
-// Machines over HTTP: what is on offer, what a request for a cluster on EC2 becomes, and what is refused before anything
-// is admitted.
+// Machines over HTTP: the offers, the result of a request for a cluster on EC2, and the refusals before an admission.
 import { describe, expect, it } from 'vitest';
 
 import { clusterSpec } from '../../schema/cluster-spec.ts';
@@ -208,7 +207,7 @@ describe('a job on EC2', () => {
     const reply = await api.call('POST', '/v1/jobs', { body });
     expect([reply.status, (await reply.json()).warnings]).toEqual([201, []]);
     const settings = await specOf(api, 'job');
-    // More than this machine would run at once.
+    // More than this machine's own limit.
     expect(settings).toMatchObject({ provider: 'aws', instances: 50 });
     expect(settings.machines).toMatchObject({
       workerTypes: ['r6i.large'],

@@ -1,4 +1,4 @@
-// Notifications by e-mail, with a real SMTP server: what a message says, repetitions, order, bounds, and what an address may not be.
+// Notifications by e-mail, with a real SMTP server: the contents of a message, repetitions, order, bounds, and invalid addresses.
 import { describe, expect, it } from 'vitest';
 
 import { mailsPerHour } from '../../domain/notifications/mail.ts';
@@ -134,7 +134,7 @@ describe('a mail server', () => {
         callback(null, { user: 'ropewalk' });
       },
     });
-    // A name of this machine that is not its loopback address to the client.
+    // To the client, this name of the machine is not its loopback address.
     const mailer = createMailer({ url: `smtp://ropewalk:s3cret@0.0.0.0:${port}`, from });
     const sent = await mailer.send({ to: 'ada@example.com', subject: 's', text: 't', messageId: 'm' });
     mailer.close();

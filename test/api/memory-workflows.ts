@@ -1,5 +1,5 @@
-// A stand-in for Temporal: workflows of jobs and clusters in memory, which run the real rules of domain/ and write their views
-// to the database. It can be unavailable, and tests end its workflows or make it forget them.
+// A stand-in for Temporal: workflows of jobs and clusters in memory, which run the real rules of domain/ and write their views to
+// the database. It can be unavailable, and tests end its workflows or make it forget them.
 import {
   clusterMessages,
   type AdaptSignal,
@@ -50,7 +50,7 @@ interface Open {
   update: (item: unknown) => unknown;
   query: (name: string, input: unknown) => unknown;
   signal: (name: string, input: unknown) => void;
-  /** Writes its view to the database. */
+  /** Writes the workflow's view to the database. */
   project: () => Promise<void>;
 }
 
@@ -178,7 +178,7 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
     port: asPort(port),
     control,
     calls,
-    /** Workflows that were started, each as often as it was. */
+    /** Started workflows, one entry for each start. */
     starts,
     jobs,
     clusters,
@@ -209,13 +209,13 @@ const unavailable = () => new RopewalkError({ code: 'UNAVAILABLE', message: 'una
 const readJson = async (objects: Objects, key: string): Promise<unknown> =>
   JSON.parse(Buffer.from((await objects.get(key)) ?? []).toString());
 
-/** As plain JSON, so that nothing is shared by reference. */
+/** As plain JSON: nothing is shared by reference. */
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** What tests send comes from the services' own typed calls. */
+/** The tests' inputs come from the services' own typed calls. */
 const trusted = <T>(value: unknown): T => value as T;
 
-/** The port's generics name what each message answers; here the messages are distinguished by name at run time. */
+/** The port's generics name the answer of each message; here the messages are distinguished by name at run time. */
 const asPort = (port: object): WorkflowsPort => port as WorkflowsPort;
 
 function signalCluster(cluster: ClusterState, name: string, input: unknown, nowMs: number): void {

@@ -1,4 +1,4 @@
-// What the API counts, from the outside: real app, real registry. Labels come from closed sets whatever a caller sends.
+// The API's metrics from the outside: real app, real registry. Labels come from closed sets, whatever a caller sends.
 import { readFile } from 'node:fs/promises';
 
 import { Registry } from 'prom-client';

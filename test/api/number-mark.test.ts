@@ -1,4 +1,4 @@
-// The mark of the numbers in the object store, by which a database that replaces another one continues its numbers.
+// The mark of the numbers in the object store, from which a replacement database continues the numbers.
 import { expect, it } from 'vitest';
 
 import { continueNumbers, moveMark, numberMarkKey } from '../../services/number-mark.ts';

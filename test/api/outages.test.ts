@@ -1,4 +1,4 @@
-// What is accepted while Temporal or the database is unavailable, what follows when it is back, and who does it.
+// Requests that are accepted while Temporal or the database is unavailable, and which process continues them after the recovery.
 import { describe, expect, it, vi } from 'vitest';
 
 import { runDeferredWork } from '../../services/deferred-work.ts';
@@ -150,7 +150,7 @@ describe('a stop before the start', () => {
 describe('the start of an admitted row', () => {
   it('is made by another replica when its process was killed after the commit', async () => {
     const api = await createTestApi();
-    // As a process that ends between its commit and the start leaves it.
+    // As a process leaves it that ends between its commit and the start.
     vi.spyOn(api.deps.starter, 'begin').mockResolvedValue('unknown');
     const { body } = await create(api, 'jobs', { ntasks: 2 });
     expect(await rowOf(api, body.number)).toMatchObject({ state: 'admitted' });

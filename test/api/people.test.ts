@@ -1,4 +1,4 @@
-// People over HTTP: tokens that never may more than their maker, users and roles, limits, workspaces.
+// Users over HTTP: tokens that never exceed their maker's rights, users and roles, limits, workspaces.
 import { describe, expect, it } from 'vitest';
 
 import { tokenMaxAgeMs } from '../../domain/tokens/limits.ts';

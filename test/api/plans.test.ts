@@ -1,4 +1,4 @@
-// Plans over HTTP: what would be launched, and its price, with nothing written and nothing admitted.
+// Plans over HTTP: the launches and their price, without any write or admission.
 import { expect, it } from 'vitest';
 
 import type { Plan } from '../../schema/plans.ts';

@@ -1,4 +1,4 @@
-// What is private to its creator, and what goes on after a token is gone.
+// Objects that are private to their creator, and work that continues after its token is deleted.
 import { describe, expect, it, vi } from 'vitest';
 
 import { accessCheckEveryMs, revocationEffectiveWithinMs, tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
@@ -65,7 +65,7 @@ describe('private to its creator', () => {
       expect(page).toContain('"withheld":true');
       expect(page).not.toContain('launch-codes');
     }
-    // Nor does a request under the key of the earlier user find what that one made.
+    // Nor does a request with the earlier user's key find that user's objects.
     const found = await (await api.call('GET', '/v1/jobs?q=launch-codes', { token: after })).json();
     expect(found.items).toEqual([]);
     const own = await api.submit(sent, { token: after, headers });

@@ -1,4 +1,4 @@
-// Providers as the API in memory sees them: this machine, and a cloud that speaks EC2's names.
+// Providers as the API in memory sees them: this machine, and a cloud with EC2's names.
 import type { KeyObject } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-// Jobs that wait: for other jobs, and for room in the quota.
+// Jobs that wait: for other jobs, and for a free quota.
 import { describe, expect, it } from 'vitest';
 
 import type { JobView } from '../../contracts/job.ts';

@@ -1,4 +1,4 @@
-// Jobs that a host has no room for yet: they are admitted, shown, and start in order.
+// Jobs that exceed a host's free capacity: they are admitted, shown, and start in order.
 import { expect, it, vi } from 'vitest';
 
 import { maxOpenOnHost } from '../../domain/admission/limits.ts';

@@ -1,4 +1,4 @@
-// While Temporal cannot be reached, callers do not wait for as long as its client tries; one slow workflow is no outage.
+// While Temporal is unavailable, callers wait for less than its client's retries; one slow workflow is no outage.
 import { describe, expect, it, vi } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-// One read at a time, never older than asked for, and an error quickly while the source fails.
+// One read at a time, never older than requested, and a quick error while the source fails.
 import { describe, expect, it } from 'vitest';
 
 import { createReadCache } from '../../services/read-cache.ts';
@@ -64,7 +64,7 @@ describe('a read', () => {
     const first = cache.get('k', 100);
     reads[0]?.reject(new Error('unavailable'));
     await expect(first).rejects.toThrow('unavailable');
-    // This one hangs, as a read of a host that is gone does.
+    // This one hangs, as a read from a failed host does.
     await expect(cache.get('k', 100)).rejects.toThrow('unavailable');
     reads[1]?.resolve('back');
     expect(await cache.get('k', 100)).toBe('back');

@@ -1,4 +1,4 @@
-// /readyz names the part that is not well.
+// /readyz names the unhealthy part.
 import { describe, expect, it } from 'vitest';
 
 import { createReadiness } from '../../services/readiness.ts';

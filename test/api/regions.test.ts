@@ -1,4 +1,4 @@
-// Regions over HTTP: what is on offer in each, what a request becomes, and a region that is not configured.
+// Regions over HTTP: the offers of each, the result of a request, and a region that is not configured.
 import { describe, expect, it } from 'vitest';
 
 import { catalogueOffers } from '../../providers/aws/catalogue.ts';

@@ -1,4 +1,4 @@
-// Failed tasks of an ended job, run again as a new job: what the new job is, and who may ask for it.
+// Failed tasks of an ended job, run again as a new job: its contents, and the right to request it.
 import { describe, expect, it } from 'vitest';
 
 import { viewJob } from '../../views/job.ts';
@@ -12,11 +12,11 @@ const dayMs = 86_400_000;
 interface End {
   status?: 'error' | 'cancelled';
   code?: string;
-  /** Tasks that were cancelled: they have no record. */
+  /** Cancelled tasks, which have no record. */
   cancelled?: readonly number[];
 }
 
-/** Ends a job whose tasks of these indices failed; the others are done. */
+/** Ends a job with failed tasks of these indices; the others are done. */
 async function endWith(api: TestApi, number: number, failed: readonly number[], end: End = {}): Promise<void> {
   const { status = 'error', code = 'TASKS_FAILED', cancelled = [] } = end;
   const state = api.workflows.jobs.get(number);
@@ -139,7 +139,7 @@ describe('a retry', () => {
     expect((await retry(api, number, { again: true })).status).toBe(201);
     await endWith(api, open, [0]);
     expect((await retry(api, number)).status).toBe(201);
-    // What the refused requests had sealed is deleted: the jobs have two sealed objects at most.
+    // The sealed objects of the refused requests are deleted: the jobs have two at most.
     const bundles = api.objects.keys().filter((key) => key.startsWith('vault/'));
     expect(bundles).toHaveLength(4);
   });

@@ -1,4 +1,4 @@
-// An agent whose machine slept for long comes back: by the clock both its tokens have expired, and the agent still goes on.
+// An agent returns after its machine slept for long: by the clock both its tokens have expired, and the agent still continues.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ function identityOf(instanceId: string) {
   return { document, signature: createSign('sha256').update(document).sign(keys.privateKey, 'base64') };
 }
 
-/** Registered, and then away for a while. */
+/** Registered, and then absent for a while. */
 async function away(instance: string, awayMs: number) {
   const api = await createTestApi({ providers });
   const number = await api.submit({});

@@ -1,4 +1,4 @@
-// Schedules of jobs: what each run submits, as whom, and what is done when it cannot.
+// Schedules of jobs: the submission of each run, its user, and the handling of failures.
 import { describe, expect, it } from 'vitest';
 
 // First: it extends the schemas of all others.
@@ -8,7 +8,7 @@ import { runSchedules } from '../../services/schedules/runs.ts';
 import type { SchedulesPort } from '../../services/schedules/port.ts';
 import type { JobSchedule } from '../../store/schedule-port.ts';
 
-/** Records what Temporal is asked for. */
+/** Records the requests to Temporal. */
 function recordingSchedules() {
   const known = new Map<string, JobSchedule>();
   const control = { isUnavailable: false };

@@ -1,4 +1,4 @@
-// Environments that instances share: who may build, fetch and store what.
+// Environments that instances share: the rights to build, fetch and store each.
 import { createHash } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ describe('an environment', () => {
     expect(await other.claim()).toMatchObject({ do: 'wait', stage: 'compile' });
     expect(await builder.progress(build, { claim, state: 'building', stage: 'ready' })).toMatchObject({ status: 422 });
     expect(await builder.announce(first.build)).toMatchObject({ state: 'upload', url: null });
-    // Announced, and not sent: it is not seen.
+    // Announced, and not sent: it is not visible.
     expect((await other.claim()).do).toBe('wait');
     expect((await other.get(first.build)).status).toBe(404);
     expect((await builder.put(first.build, sha256, 'other bytes')).status).toBe(422);
@@ -87,7 +87,7 @@ describe('an environment', () => {
     const found = { do: 'download', build: first.build, sha256, bytes: bytes.length, unpackedBytes: 30, url: null };
     expect(await other.claim()).toEqual({ status: 200, ...found });
     expect(await (await other.get(first.build)).text()).toBe('an archive');
-    // What is stored is never written anew.
+    // A stored environment is never overwritten.
     expect((await builder.put(first.build)).status).toBe(404);
   });
 
@@ -101,7 +101,7 @@ describe('an environment', () => {
     ];
     for (const other of others) {
       expect(await other.claim()).toMatchObject({ do: 'build', claim: 1 });
-      // Also when it names what another one has built.
+      // Also when it names another instance's build.
       expect((await other.get(build)).status).toBe(404);
       expect(await other.announce(build)).toMatchObject({ state: 'unwanted' });
       expect((await other.put(build)).status).toBe(404);
@@ -110,7 +110,7 @@ describe('an environment', () => {
     const same = await instance(api);
     expect(await same.claim({ platform: platform.replace('12', '13') })).toMatchObject({ do: 'build' });
     expect(await same.claim({ hash: 'b'.repeat(64) })).toMatchObject({ do: 'build' });
-    // A user's own modules, and who asks a private index, are no part of what is shared.
+    // A user's own modules and the credentials of a private index are not part of a shared environment.
     const indexes = [{ url: 'https://packages.example/simple', username: 'ada', password: 'x' }];
     const withPassword = await instance(api, { software: { ...software, indexes } });
     expect(await withPassword.claim()).toMatchObject({ do: 'wait' });
@@ -138,7 +138,7 @@ describe('an environment', () => {
     api.clock.offsetMs += 1_000;
     expect(await other.claim()).toMatchObject({ do: 'build', claim: 2 });
     expect(await builder.progress(build, { claim: 1, state: 'building' })).toMatchObject({ isWanted: false });
-    // It was only slow.
+    // It was slow and not dead.
     await builder.announce(build);
     await builder.put(build);
     expect((await builder.announce(build)).state).toBe('stored');
@@ -174,7 +174,7 @@ describe('an environment', () => {
     await other.announce(build, { claim: 2 });
     await other.put(build);
     expect(await other.announce(build, { claim: 2 })).toMatchObject({ state: 'stored' });
-    // Cut on the disk.
+    // Truncated on the disk.
     await writeFile(join(place, sha256), 'an arch');
     expect(await (await instance(api)).claim()).toMatchObject({ do: 'build', claim: 3 });
   });

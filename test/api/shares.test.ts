@@ -37,7 +37,7 @@ describe('a cluster that is scaled', () => {
     await ask('adapt', {});
     expect((await api.usage()).instances).toBe(3);
     await ask('adapt', { minimum: 0, maximum: 8 });
-    // A scale request turns adaptive scaling off, and releases what it had reserved.
+    // A scale request turns adaptive scaling off, and releases its reservation.
     await ask('scale', { workers: 4 });
     expect((await api.usage()).instances).toBe(5);
     await ask('scale', { workers: 3 });

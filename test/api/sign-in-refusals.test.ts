@@ -1,4 +1,4 @@
-// What a sign-in with OpenID Connect refuses. The server is a real one, and signs what the test puts into its ID tokens.
+// The refusals of a sign-in with OpenID Connect. The server is a real one, and signs the test's contents of its ID tokens.
 import { createHash } from 'node:crypto';
 
 import type { JWTPayload } from 'jose';
@@ -124,7 +124,7 @@ it('takes an answer once, with its own state, in the browser that began, within 
   elsewhere.searchParams.set('iss', 'https://accounts.example.com');
   expect((await again().visit(elsewhere)).response.status).toBe(401);
   expect((await browser.visit(answer)).url.pathname).toBe('/signed-in');
-  // Its cookie is gone; and with a copy of the cookie, the code is spent.
+  // Its cookie is deleted, and with a copy of the cookie, the code is spent.
   expect((await browser.visit(answer)).response.status).toBe(401);
   const replayed = await again().visit(answer);
   expect([replayed.response.status, await replayed.response.text()]).toEqual([

@@ -1,4 +1,4 @@
-// What tests of signing in share: an API in memory, whose identity provider is a real server, and a browser's way between them.
+// Shared by the tests of signing in: an API in memory with a real server as identity provider, and a browser's requests between them.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
@@ -12,7 +12,7 @@ import { createTestApi, type TestApi } from './support.ts';
 
 export const origin = 'http://127.0.0.1:7777';
 const web = { version: '1', html: '<html></html>', js: '', css: '' };
-/** One server for a file. */
+/** One server for each test file. */
 export function useOidc() {
   let oidc: OidcServer;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Signing in with OpenID Connect, at a real server of it on loopback: who gets in, and as whom.
+// Signing in with OpenID Connect, at a real server on loopback: the accepted accounts, and the users they become.
 import { randomBytes } from 'node:crypto';
 
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ it('signs in the user whose name is the verified address, and knows them by thei
   expect(Date.parse(first.expiresAt)).toBeLessThanOrEqual(api.now() + 3_600_000);
   const who = await (await api.call('GET', '/v1/whoami', { token: first.token })).json();
   expect(who).toMatchObject({ user: 'ann@example.com', role: 'member' });
-  // The address has changed and is not verified any more: the person is the same.
+  // The address has changed and is no longer verified: the person is the same.
   oidc.server.account = { sub: 'sub-1', email: 'other@elsewhere.example' };
   expect((await sessionOf(api, await signIn(api))).user).toBe('ann@example.com');
   const events = (await (await api.call('GET', '/v1/workspace', { token: await admin(api) })).json()).events;
@@ -63,7 +63,7 @@ it('refuses a person whom an admin has removed, until they are added again, as a
   expect((await api.call('DELETE', path, { token })).status).toBe(200);
   expect((await api.call('GET', '/v1/whoami', { token: session.token })).status).toBe(401);
   expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('has removed you')]);
-  // Nor does another account with the same address bring them back.
+  // Another account with the same address does not restore them either.
   oidc.server.account = { sub: 'sub-2', email: 'ann@example.com', email_verified: true };
   expect(await refusalOf(await signIn(api))).toEqual([403, expect.stringContaining('has removed you')]);
   oidc.server.account = { sub: 'sub-1', email: 'ann@example.com', email_verified: true };
@@ -110,7 +110,7 @@ it('asks a person of the operator’s workspace before an admin of another one g
   expect(await events(eve)).not.toContain('ACCOUNT_TIED');
   const chosen = await newBrowser(api).visit(new URL(links[1] ?? '', origin));
   expect((await sessionOf(api, { ...chosen, verifier: attempt.verifier })).workspace).toBe('default');
-  // Both stay usable: each sign-in asks, unless it names one of them.
+  // Both stay usable: each sign-in offers the choice, unless it names one of them.
   expect(await (await signIn(api)).response.text()).toContain('Choose a workspace');
   expect((await sessionOf(api, await signIn(api, { query: '&workspace=other' }))).workspace).toBe('other');
 });
@@ -150,7 +150,7 @@ it('approves a device without any token of one’s own', async () => {
   expect([decided.status, await decided.text()]).toEqual([200, expect.stringContaining('is signed in as')]);
   const made = await (await api.call('POST', '/v1/login/device/token', { token: null, body: { deviceCode } })).json();
   expect(made).toMatchObject({ user: 'ann@example.com', scopes: ['read', 'write'] });
-  // Without a code in the address it is typed after the sign-in.
+  // Without a code in the address, the user types it after the sign-in.
   const typed = await newBrowser(api).visit(`${origin}/login/oidc`);
   expect(await typed.response.text()).toContain('<input name="code"');
 });

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Role } from '../../domain/people/state.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
-/** A request whose body is held back after its first bytes until `during` has ended. */
+/** A request whose body pauses after its first bytes until `during` has ended. */
 async function slowly(
   api: TestApi,
   [method, path, content]: readonly [method: string, path: string, content: object],
@@ -28,7 +28,7 @@ async function slowly(
   const init = { method, headers, body, duplex: 'half' };
   const request = new Request(`http://localhost${path}`, init);
   const bytesOf = request.arrayBuffer.bind(request);
-  // The token has been checked when the body is asked for.
+  // The token has been checked when the body is read.
   request.arrayBuffer = () => (begun.resolve(undefined), bytesOf());
   const answer = Promise.resolve(api.app.fetch(request));
   await begun.promise;
@@ -37,7 +37,7 @@ async function slowly(
   return answer;
 }
 
-/** What each would leave behind, in the database and in the object store. */
+/** The traces of each request in the database and in the object store. */
 const traces = async ({ store, objects }: TestApi) => [
   await store.workspaces.list(),
   await store.workspaces.usage('default'),

@@ -1,4 +1,4 @@
-// A real SMTP server on this machine, which keeps what it gets; it ends with the test.
+// A real SMTP server on this machine, which keeps the messages; it ends with the test.
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -8,7 +8,7 @@ import { afterEach } from 'vitest';
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** Headers and text, as they were sent. */
+  /** Headers and text as sent. */
   raw: string;
 }
 
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(() => resolve()));
 });
 
-/** `answer`: to the nth message; null accepts it. */
+/** `answer`: the reply to the nth message; null accepts it. */
 export async function smtpReceiver(
   answer: (count: number) => { code: number; text: string } | null = () => null,
   options: SMTPServerOptions = { disabledCommands: ['AUTH', 'STARTTLS'] },

@@ -58,7 +58,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
   });
   const app = createApp(deps);
 
-  /** Made beneath the API, as by another process. */
+  /** Created beneath the API, as by another process. */
   const addToken = async (
     slug: string,
     scopes: Scope[] = ['read', 'write'],
@@ -102,7 +102,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     submit: (body: object, options: CallOptions = {}) => create('/v1/jobs', { command: ['true'], ...body }, options),
     /** Starts a Dask cluster. */
     startCluster: (body: object = {}, options: CallOptions = {}) => create('/v1/clusters', body, options),
-    /** What the background work of the process does in a round. */
+    /** One round of the process's background work. */
     work: () => workOnce(deps),
     clock,
     now,
@@ -120,7 +120,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
       const [, slug = '', id = ''] = /^rw_([a-z0-9-]+)_([a-z0-9]{12})-/.exec(text) ?? [];
       expectOk(await store.people.revokeToken(slug, { id, by: null }, now()));
     },
-    /** Of the workspace `default`. */
+    /** For the workspace `default`. */
     setLimits: async (limits: Partial<WorkspaceLimits>): Promise<void> =>
       expectOk(await store.workspaces.configure('default', { limits, by: null }, now())),
     usage: async () => (await store.workspaces.usage('default')).total,
@@ -182,11 +182,11 @@ interface TestDatabase {
   isUnavailable: boolean;
   /** The next call of this method is carried out, and its answer lost. */
   loseNextAnswerOf: string | null;
-  /** Its own clock. */
+  /** The part's own clock. */
   now: () => number;
 }
 
-/** The store, but its methods reject as those of a real one do while the database cannot be reached. */
+/** The store, with methods that reject like a real one's while the database is unavailable. */
 function breakable<T extends object>(part: T, state: TestDatabase): T {
   return new Proxy(part, {
     get(target, name, receiver) {
@@ -207,14 +207,14 @@ function breakable<T extends object>(part: T, state: TestDatabase): T {
 const noDatabase = () =>
   new RopewalkError({ code: 'UNAVAILABLE', message: 'The database cannot be used.' }, { retryAfterMs: 1_000 });
 
-/** An instance that was launched for a cluster, known to it under a launch of its own. */
+/** An instance of a cluster, known to it under a launch of its own. */
 export function launch(api: TestApi, number: number, id: string, slot = 0): void {
   const item = { id, slot, offer: 'local', zone: 'local' };
   const launched = launchedInstance({ seq: 1, slots: [slot], atMs: api.now() }, item, 1, api.now());
   api.workflows.clusters.get(number)?.instances.push(launched);
 }
 
-/** Of application/x-ndjson. */
+/** The lines of application/x-ndjson. */
 export const linesOf = async (response: Response) =>
   (await response.text())
     .split('\n')
@@ -223,7 +223,7 @@ export const linesOf = async (response: Response) =>
 
 export const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-/** The view that a job would leave if it ended now. */
+/** The view of a job that ends now. */
 export function endedView(api: TestApi, number: number): JobView {
   const job = api.workflows.jobs.get(number);
   if (job === undefined) throw new Error(`no job ${number}`);

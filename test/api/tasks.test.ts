@@ -16,7 +16,7 @@ describe('reading tasks', () => {
     const number = await api.submit({ array: `10-${total + 9}` });
     const job = api.workflows.jobs.get(number);
     if (job === undefined) throw new Error('no job');
-    // They end in a scattered order, so that a window's records lie in different pages.
+    // They end in a scattered order: the records of a window lie in different pages.
     const order = Array.from({ length: total - 50 }, (_, n) => (n * 11) % (total - 50));
     endInOrder(job, order);
     await archivePages(api, job);

@@ -1,4 +1,4 @@
-// One flush as one workflow update: repeated under its id when a run ends under it, but not forever.
+// One flush as one workflow update: repeated under its id when a run ends meanwhile, but not forever.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createTemporalFlush } from '../../services/group-commit/temporal-flush.ts';

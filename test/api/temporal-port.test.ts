@@ -1,4 +1,4 @@
-// What the client of Temporal throws, and what that means here. A workflow that continues as new is open all the while.
+// The errors of Temporal's client and their meaning for the API. A workflow that continues as new counts as open throughout.
 import {
   Client,
   Connection,

@@ -1,4 +1,4 @@
-// Starts are held back while the workflows of earlier ones have not written a view: Temporal workers that are behind get no more.
+// Starts are delayed while the workflows of earlier ones have not written a view: overloaded Temporal workers get no more.
 import { expect, it } from 'vitest';
 
 import { createUnseenStarts } from '../../services/admission/unseen.ts';

@@ -1,4 +1,4 @@
-// How one job or cluster is read: an open one from its workflow, an ended one from its row, and the row while Temporal does
+// The source of a job's or cluster's view: its workflow while it is open, its row after the end, and the row while Temporal does
 // not answer.
 import { describe, expect, it } from 'vitest';
 

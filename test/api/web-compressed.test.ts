@@ -1,4 +1,4 @@
-// The large answers to browsers are compressed where the browser takes it: the application's files, and the states of many tasks.
+// Large answers to browsers are compressed if the browser accepts it: the application's files, and the states of many tasks.
 import { gunzipSync } from 'node:zlib';
 
 import { expect, it } from 'vitest';

@@ -17,7 +17,7 @@ afterEach(async () => {
   }
 });
 
-/** `answer`: to the nth message. */
+/** `answer`: the reply to the nth message. */
 export async function receiver(
   answer: (count: number) => { status: number; location?: string } = () => ({ status: 204 }),
 ) {

@@ -1,4 +1,4 @@
-// Webhooks, with a real receiver: signatures, order, repetitions, and who may not be reached.
+// Webhooks, with a real receiver: signatures, order, repetitions, and forbidden targets.
 import { Webhook as Verifier } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 
@@ -17,7 +17,7 @@ async function open(more: Parameters<typeof createTestApi>[0] = { allowPrivateWe
     const reply = await call('POST', '/v1/webhooks', { body });
     return { status: reply.status, body: await reply.json() };
   };
-  /** Sends what is due now, and what is due then because of it. */
+  /** Sends the due messages, and those that become due by them. */
   const deliver = async () => {
     await api.deps.webhooks.round();
     await api.deps.webhooks.settled();

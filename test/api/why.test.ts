@@ -1,4 +1,4 @@
-// Why a cluster or job is as it is, over HTTP: open, ended and private ones.
+// The explanation of a cluster's or job's state over HTTP: open, ended and private ones.
 import { expect, it } from 'vitest';
 
 import type { Why } from '../../schema/why.ts';

@@ -1,4 +1,4 @@
-// Defaults of a workspace: an admin sets them, clusters and jobs that do not say otherwise get them, and wrong ones are refused.
+// Defaults of a workspace: an admin sets them, clusters and jobs without the option get them, and wrong ones are refused.
 import { describe, expect, it } from 'vitest';
 
 import type { PutDefaults } from '../../sdk/client.ts';

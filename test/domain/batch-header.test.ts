@@ -122,7 +122,7 @@ describe('one option, many spellings', () => {
       options: [{ name, value, line: 1, column: expect.any(Number) }],
       problems: [],
     });
-    // The column is where the option's name is, as it was written.
+    // The column of the option's name in the source.
     const column = options[0]?.column ?? 0;
     const line = text.replace(/^\uFEFF/, '');
     expect(line.slice(column - 1)).toMatch(/^(-N|-e|-{0,2}(n-|n_)?[a-z-]+)/i);

@@ -1,4 +1,4 @@
-// Paths of files that have to lie in one directory.
+// Paths of files that must be in one directory.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -43,7 +43,7 @@ describe('any lists of files', () => {
       fc.property(paths, paths, (some, others) => {
         const expected = some.findIndex((each) => others.some((other) => clashes(each, other)));
         const found = findClash(some, others);
-        // Among paths that clash with each other already, any of them is named.
+        // When paths clash with each other already, any of them is named.
         if (findOwnClash(some) === null) expect(found?.index ?? -1).toBe(expected);
         else expect(found === null).toBe(expected === -1);
         if (found !== null) expect(clashes(some[found.index] ?? '', found.other)).toBe(true);

@@ -1,4 +1,4 @@
-// Whether GPUs are used: from readings of how busy they are.
+// Whether GPUs are used, by readings of their utilization.
 import { describe, expect, it } from 'vitest';
 
 import { gpuReport, noteReading, parseUtilization, type GpuUse } from '../../domain/gpu-use.ts';
@@ -19,7 +19,7 @@ describe('the use of GPUs', () => {
     const idle = after([0], [1], [0]);
     expect(gpuReport(idle, 120_000, 119_999)).toEqual({ total: 1, idle: 0, idleForMs: 0 });
     expect(gpuReport(idle, 120_000, 120_000)).toEqual({ total: 1, idle: 1, idleForMs: 120_000 });
-    // One reading of work begins the time anew.
+    // One reading of work restarts the time.
     expect(gpuReport(after([0], [2], [0]), 120_000, 239_000)).toMatchObject({ idle: 0 });
     expect(gpuReport(after([0], [2], [0]), 120_000, 240_000)).toMatchObject({ idle: 1, idleForMs: 120_000 });
   });

@@ -1,4 +1,4 @@
-// What is found in a JSON text before it is parsed.
+// The properties of a JSON text before it is parsed.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// How long a run may get: what a restarted Temporal worker replays for each open workflow.
+// How long a run may become: the history that a restarted Temporal worker replays for each open workflow.
 import { expect, it } from 'vitest';
 
 import { maxEventsOfOldRun, maxEventsOfRun, oldRunAfterMs } from '../../domain/workflow-limits.ts';

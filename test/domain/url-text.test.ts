@@ -1,4 +1,4 @@
-// What is shown of URLs of packages.
+// The shown form of package URLs.
 import { describe, expect, it } from 'vitest';
 
 import { hasGitCredentials, mayHoldSecretUrl, withoutUrlSecrets } from '../../domain/software/url-text.ts';

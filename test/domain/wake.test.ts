@@ -1,4 +1,4 @@
-// What the Temporal UI shows on a timer.
+// The Temporal UI's text of a timer.
 import { expect, it } from 'vitest';
 
 import { countedWakes, describeWake, earliest } from '../../domain/wake.ts';

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
-/** As one process has it; another one asks STS anew. */
+/** As in one process; another one calls STS again. */
 function provider({ id = externalId, revoked = 'skip' as 'skip' | 'fail' } = {}): Provider {
   const role = { roleArn, externalId: id };
   const theirs = createAwsProvider({ settings: awsSettings, unseenMs: 1_000, role });

@@ -1,4 +1,4 @@
-// The EC2 provider against the emulated cloud: how tests get one, and the requests they make of it.
+// The EC2 provider against the emulated cloud: its creation for tests, and their requests to it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ export interface TestCloud {
   emulator: Emulator;
   provider: Provider;
   options: AwsProviderOptions;
-  /** Where machines work, by instance id. */
+  /** The machines' working directories, by instance id. */
   directory: string;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Who may reach a head instance on EC2: a security group of the cluster's own, made once, held by its instance, gone with the
-// cluster; and what the emulated EC2 refuses around it, as EC2 does.
+// Access to a head instance on EC2: a security group of the cluster's own, created once, used by its instance, deleted with the
+// cluster; and the refusals of the emulated EC2 around it, as in EC2.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';

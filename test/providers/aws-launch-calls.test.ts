@@ -1,5 +1,5 @@
-// How many calls a large cluster takes: EC2 throttles calls, not instances in them. What the whole control plane makes of it
-// is measured by `npm run bench -- ec2`.
+// The number of calls for a large cluster: EC2 throttles calls, not instances in them. `npm run bench -- ec2` measures the whole
+// control plane's.
 import { expect, it } from 'vitest';
 
 import { createEc2Cluster } from '../ec2/cluster.ts';
@@ -12,7 +12,7 @@ it('a cluster of 1,000 workers is launched by four calls, none of which EC2 refu
     const cluster = createEc2Cluster(cloud, { instances: 1_001 });
     await cluster.settle();
     const { calls, injected } = await cloud.emulator.counts();
-    // Three launches of at most 500, one of them with the head instance, which is a call of its own; a template for each.
+    // Three launches of at most 500, one of them with the head instance, which needs a call of its own; a template for each.
     expect([calls['CreateFleet'], calls['RunInstances'] ?? 0, calls['CreateLaunchTemplate']]).toEqual([4, 0, 4]);
     expect(Object.values(calls).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
     expect(injected).toEqual({});

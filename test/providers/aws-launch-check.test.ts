@@ -1,4 +1,5 @@
-// What `ropewalk doctor` tries on EC2 before a user does: a dry run of the real launch in each subnet, and the download of the agent.
+// The checks of `ropewalk doctor` on EC2 ahead of a user's launch: a dry run of the real launch in each subnet, and the download
+// of the agent.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -67,7 +68,7 @@ describe('a trial launch', () => {
 
   it('stands beside the quotas of the account', async () => {
     const quotas = () => describeQuotas('us-east-1', AbortSignal.timeout(60_000));
-    // A new account, in which not even a cluster of one worker fits.
+    // A new account, which has no quota even for a cluster of one worker.
     expect(await quotas()).toEqual({
       text: expect.stringMatching(
         /^vCPUs at the same time: standard families, on demand 5; standard families, spot \d+; G and VT/,

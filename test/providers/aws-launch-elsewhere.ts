@@ -1,5 +1,5 @@
-// A process that makes one launch on EC2 with a provider of its own: options and request come on standard input, because
-// a request holds a secret. Prints the outcome.
+// A process that makes one launch on EC2 with a provider of its own: options and request come on standard input, because a
+// request holds a secret. Prints the outcome.
 import { text } from 'node:stream/consumers';
 
 import { createAwsProvider } from '../../providers/aws/provider.ts';

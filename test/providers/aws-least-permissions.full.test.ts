@@ -1,4 +1,4 @@
-// Nothing in the policy of the control plane is there for nothing: without any one action, something that the provider does is refused.
+// Every action in the control plane's policy is needed: without any one of them, a call of the provider is refused.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { startCloud, type TestCloud } from './aws-cloud.ts';
@@ -8,15 +8,12 @@ let cloud: TestCloud;
 beforeAll(async () => void (cloud = await startCloud()));
 afterAll(() => cloud.close());
 
-/**
- * Without fleets, RunInstances launches type by type; without types, the dated table serves; without spot prices, the price on demand
- * counts.
- */
+/** Without fleets, RunInstances launches type by type; without types, the dated table serves; without spot prices, the on-demand price counts. */
 const spared = ['CreateFleet', 'DescribeInstanceTypeOfferings', 'DescribeInstanceTypes', 'DescribeSpotPriceHistory'];
 
 /**
- * The first is put first below; the second is for accounts of workspaces: aws-accounts.test.ts; the third for the check of quotas, which no
- * launch needs: aws-launch-check.test.ts.
+ * The first is put first below; the second is for accounts of workspaces: aws-accounts.test.ts; the third for the check of
+ * quotas, which no launch needs: aws-launch-check.test.ts.
  */
 const apart = ['ssm:GetParameter', 'sts:AssumeRole', 'servicequotas:GetServiceQuota'];
 

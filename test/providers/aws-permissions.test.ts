@@ -1,5 +1,5 @@
-// The IAM policies of ops/aws at work: the emulated account allows what they grant and nothing else, dry runs included. With them
-// setup and the provider can do all that they do; without any one of their actions, something is refused.
+// The IAM policies of ops/aws in use: the emulated account allows only their grants, dry runs included. With them all operations
+// of setup and the provider work; without any one of their actions, a call is refused.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// The IAM policy of the control plane in tests, and a whole life of a cluster under it.
+// The IAM policy of the control plane in tests, and the whole life of a cluster under it.
 import { tryLaunch } from '../../providers/aws/launch-check.ts';
 import { checkSubnets } from '../../providers/aws/subnet-check.ts';
 import { controlPlanePolicy } from '../../providers/aws/setup/policies.ts';
@@ -8,7 +8,7 @@ import { awsFile, freshOwner, placement, type TestCloud, workersRequest } from '
 
 export const deployment = 'd_test';
 
-/** With null the key may do everything. */
+/** With null the key has full access. */
 export const permit = ({ emulator }: TestCloud, policies: Policy[] | null) =>
   emulator.send({
     ...{ op: 'permit', accessKeyId: 'AKIATEST' },
@@ -37,7 +37,7 @@ function everything(owner: Owner): LaunchRequest {
   return { ...request, slots, placement: { head: placement(), worker, oneZone: true, ingress } };
 }
 
-/** What a cluster needs in its life, and what the operator's commands read; rejects when anything is refused. */
+/** All calls of a cluster's life and the reads of the operator's commands; rejects when any is refused. */
 export async function liveOnce({ provider, emulator }: TestCloud): Promise<void> {
   const owner = freshOwner();
   const never = new AbortController().signal;

@@ -1,5 +1,5 @@
-// The IAM policies of ops/aws against the code: every call that it can send is allowed, nothing more is granted, and what changes
-// or deletes is limited to what carries Ropewalk's tag.
+// The IAM policies of ops/aws against the code: every call that it can send is allowed, nothing more is granted, and changes and
+// deletions are limited to resources with Ropewalk's tag.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -70,7 +70,7 @@ describe('the policy of the control plane', () => {
       }
       if (Action.includes('ec2:CreateTags')) expect(conditions).toMatch(/ec2:CreateAction.*aws:RequestTag/);
       if (Action.includes('iam:PassRole')) expect(conditions).toContain('iam:PassedToService');
-      // AWS has no resource for what only reads.
+      // AWS has no resources for read-only actions.
       const isReading = (action: string): boolean =>
         action.startsWith('ec2:Describe') || action === 'servicequotas:GetServiceQuota';
       if (!Action.every(isReading)) expect(Resource).not.toContain('*');

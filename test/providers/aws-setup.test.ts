@@ -1,5 +1,5 @@
-// `ropewalk setup aws` against the emulated account: it makes what the provider needs, once, however often it is interrupted, and takes
-// exactly that away again.
+// `ropewalk setup aws` against the emulated account: it creates the provider's resources once, however often it is interrupted,
+// and deletes exactly those.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -213,7 +213,7 @@ describe('the setup of an AWS account', () => {
       expect.stringContaining('allow tcp 8786 from 2001:db8::/32'),
       expect.stringContaining('revoke tcp 8786 from 203.0.113.0/24'),
     ]);
-    // EC2 clears the bits behind a prefix: the rule of the first run is that of the second.
+    // EC2 clears the bits behind a prefix: the rules of both runs are the same.
     const mine = { ...given, clientRanges: ['198.51.100.7/24', '203.0.113.9'] };
     expect((await setup(mine)).err).toContain('allow tcp 8786 from 203.0.113.9/32');
     expect((await setup(mine)).out).toContain('nothing to change');

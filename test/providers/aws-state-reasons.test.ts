@@ -1,4 +1,4 @@
-// Why EC2 says that an instance ended, as a cluster passes it on. Codes and messages: EC2 API, StateReason.
+// EC2's reason for the end of an instance, as a cluster passes it on. Codes and messages: EC2 API, StateReason.
 import { expect, it } from 'vitest';
 
 import { wasOrdered, whyEnded } from '../../providers/aws/state-reasons.ts';

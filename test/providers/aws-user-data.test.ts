@@ -1,5 +1,5 @@
-// The start-up script of an instance, run with the machine's programs replaced: what it does when there is no network. And
-// the service that it leaves behind, which systemd must understand in full: it ignores what it does not know.
+// The start-up script of an instance, run with replaced programs: its behaviour without a network. And the service that it
+// writes, which systemd must understand in full: it ignores unknown keys.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -31,7 +31,7 @@ it('waits for an API that restarts for as long as it may register, and not for o
     const waitSeconds = option('retry') * option('retry-delay');
     expect(option('retry-max-time')).toBeLessThan(cloudRegisterTimeoutMs / 1_000);
     expect(option('retry-max-time')).toBeGreaterThanOrEqual(500);
-    // Nothing but the time ends the tries.
+    // Only the time limit ends the tries.
     expect(waitSeconds).toBeGreaterThanOrEqual(option('retry-max-time'));
     expect([option('connect-timeout'), option('speed-time')].every((seconds) => seconds <= 60)).toBe(true);
   }
@@ -105,7 +105,7 @@ it('verifies an API with a private certificate: curl when it fetches the agent, 
   }
 });
 
-// systemd.unit(5), systemd.service(5) and systemd.exec(5): what may stand where.
+// systemd.unit(5), systemd.service(5) and systemd.exec(5): the valid keys of each section.
 const knownKeys: Record<string, string[]> = {
   Unit: [
     ...['Description', 'After', 'Wants', 'SuccessAction', 'FailureAction'],
@@ -154,14 +154,14 @@ it('leaves an agent that cannot start some minutes before it powers the machine 
 
 interface ScriptRun {
   exitCode: number;
-  /** Each program that was called, with its arguments. */
+  /** Each called program, with its arguments. */
   calls: string[];
   service: string | null;
-  /** What the script wrote or downloaded. */
+  /** The files that the script wrote or downloaded. */
   files: Record<string, string>;
 }
 
-/** The programs say that they were called, and then do nothing, or what is given for them. */
+/** The programs record their calls, and then do nothing, or run the given replacement. */
 async function runScript(
   programs: Record<string, string> = {},
   download: AgentDownload = awsSettings.agent,

@@ -1,5 +1,5 @@
-// Settings by role and workspace: workers in private subnets have no public address, by fleets and by single launches; a workspace may
-// have an instance profile of its own.
+// Settings by role and workspace: workers in private subnets have no public address, by fleets and by single launches; a
+// workspace may have an instance profile of its own.
 import { CreateSubnetCommand, DescribeInstancesCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import {
   AddRoleToInstanceProfileCommand,

@@ -1,5 +1,5 @@
-// The EC2 provider against the contract of all providers, on the emulated cloud, and what is its own: zones and roles,
-// markets, lost answers, every error code.
+// The EC2 provider against the contract of all providers, on the emulated cloud, and its own features: zones and roles, markets,
+// lost answers, every error code.
 
 import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

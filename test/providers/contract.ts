@@ -15,7 +15,7 @@ export interface ProviderHarness {
   provider: Provider;
   /** An owner that no test has used. */
   freshOwner(): Owner;
-  /** A request for so many instances that start. Default: a new token. */
+  /** A request for this many working instances. Default: a new token. */
   request(owner: Owner, instances: number, token?: string): LaunchRequest;
   /** The same launch from another process, which shares only the cloud with this one. */
   launchElsewhere(request: LaunchRequest): Promise<LaunchOutcome>;
@@ -23,9 +23,9 @@ export interface ProviderHarness {
   capacity: number;
   /** The instance crashes. */
   crash(id: string): Promise<void>;
-  /** Waits for processes on these instances that left their process group and session; true while any of them runs. */
+  /** Waits for processes on these instances that left their process group and session; the returned function is true while any of them runs. */
   startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>;
-  /** Creates a cloud resource of this owner that no instance uses, and returns its id; null where there are none. */
+  /** Creates a cloud resource of this owner that no instance uses, and returns its id; null for a provider without such resources. */
   leaveBehind: ((owner: Owner) => Promise<string>) | null;
   /** Polls until true. */
   until(condition: () => Promise<boolean>): Promise<void>;

@@ -53,7 +53,7 @@ it('reports no agent that was terminated, nor one that has nothing left to do', 
   await terminated.terminate();
   api.answer.stop = { code: 'JOB_OVER', text: 'The job has ended.' };
   await eventually(async () => !(await isSameProcess(identity)));
-  // One that is killed afterwards is reported: by then the others would have been.
+  // A later kill is reported: by then reports of the others would have arrived.
   api.answer.stop = null;
   const killed = await launch();
   process.kill(killed.pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-// What the provider contract does with the machines of an emulated cloud, whichever cloud that is.
+// The provider contract's operations on the machines of any emulated cloud.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const stubbornMachine = `
   setsid sh -c 'echo $$ > stubborn; trap "" TERM HUP; while :; do sleep 1; done' &
   while :; do sleep 1; done`;
 
-/** `directory`: where the machines work, by instance. Resolves to a question: does any of the processes run? */
+/** `directory`: the machines' working directories, by instance. The returned function is true while any of the processes runs. */
 export async function startStubbornWork(directory: string, ids: string[]): Promise<() => Promise<boolean>> {
   const pids: number[] = [];
   for (const id of ids) {

@@ -1,4 +1,4 @@
-// The sentence that stands for the output of an agent that ended at once.
+// The summary of the output of an agent that ended at once.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 

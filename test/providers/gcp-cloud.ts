@@ -1,4 +1,4 @@
-// The Compute Engine provider against the emulated project: how tests get one, and the requests they make of it.
+// The Compute Engine provider against the emulated project: its creation for tests, and their requests to it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ export interface GcpTestCloud {
   emulator: GcpEmulator;
   provider: Provider;
   options: GcpProviderOptions;
-  /** Where machines work, by instance name. */
+  /** The machines' working directories, by instance name. */
   directory: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Credentials that are missing are an error of the request, never the end of the process: vitest fails on a rejection that nothing handles.
+// Missing credentials are an error of the request, never the end of the process: vitest fails on an unhandled rejection.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

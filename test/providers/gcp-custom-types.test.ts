@@ -42,7 +42,7 @@ describe('the name of a custom machine type', () => {
       const vcpus = 1 + Math.floor(random() * 140);
       const name = `${families[count % families.length]}-custom-${vcpus}-${256 * Math.floor(random() * vcpus * 40)}`;
       const isRight = customProblem(name) === null;
-      // Its own bound of all memory together is not the emulator's.
+      // The type's bound of total memory is not part of the emulator.
       if (isRight) expect([name, machineTypeNamed(name)?.vcpus]).toEqual([name, vcpus]);
       else if (!/to (131072|638976|884736|786432|655360) MiB/.test(customProblem(name) ?? ''))
         expect([name, machineTypeNamed(name)]).toEqual([name, undefined]);

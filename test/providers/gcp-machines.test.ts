@@ -1,4 +1,4 @@
-// Machine types of Compute Engine: what is on offer, and with which disk and host policy each is launched.
+// Machine types of Compute Engine: the offers, and the disk and host policy of each launch.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Provider } from '../../providers/provider.ts';

@@ -1,4 +1,4 @@
-// Google accepts a change, and its operation fails later: what the provider reports then. Oracle: the emulated project.
+// Google accepts a change, and its operation fails later: the provider's report. Oracle: the emulated project.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { freshOwner, placement, startGcpCloud, workersRequest } from './gcp-cloud.ts';

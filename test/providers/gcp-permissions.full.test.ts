@@ -1,5 +1,5 @@
-// The roles of ops/gcp at work: the emulated project checks each permission that Google's reference names. With them setup, the provider and
-// the object store can do all that they do, and they have no permission that nothing needs.
+// The roles of ops/gcp in use: the emulated project checks each permission that Google's reference names. With them all
+// operations of setup, the provider and the object store work, and they contain no unused permission.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
@@ -40,7 +40,7 @@ describe('the roles of a prepared project', () => {
     await cloud?.close();
   });
 
-  /** Of this project, with a GPU image of its own: everything that a launch can need. */
+  /** For this project, with a GPU image of its own: covers every need of a launch. */
   const providerOf = (): Provider => {
     const [file] = readGcpRegions(runner.settings);
     const { node: _node, apiCa: _apiCa, ...project } = file;
@@ -48,7 +48,7 @@ describe('the roles of a prepared project', () => {
     return createGcpProvider({ ...cloud.options, settings: { ...gcpSettings, ...project, gpuImage } });
   };
 
-  /** What a cluster needs in its life, and what the operator's commands read. */
+  /** All calls of a cluster's life, and the reads of the operator's commands. */
   async function liveOnce(provider: Provider): Promise<void> {
     const owner = { ...freshOwner(), deploymentId: deployment };
     const ingress = { scheduler: { port: 9786, from: ['198.51.100.0/24'] }, ssh: null };
@@ -79,7 +79,7 @@ describe('the roles of a prepared project', () => {
     );
   }
 
-  /** The checks of what the settings name, an image of the project by its name and one by its family among them. */
+  /** The checks of the settings, with an image of the project by its name and one by its family. */
   async function askDoctor(): Promise<void> {
     const env = {
       CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: cloud.emulator.url,
@@ -165,7 +165,7 @@ describe('the roles of a prepared project', () => {
     const { setup } = runner;
     const { code, err } = await setup({ name: 'rope-more', bucket: null });
     expect([code, err]).toEqual([1, expect.stringMatching(/serviceusage\.services\.get[^]*ops\/gcp\/set-up\.json/)]);
-    // Of a workspace with an account of its own, on which it has no grant.
+    // For a workspace with an account of its own, on which it has no grant.
     const [file] = readGcpRegions(runner.settings);
     const { node: _node, apiCa: _apiCa, ...project } = file;
     const research = createGcpProvider({
@@ -188,7 +188,7 @@ describe('the roles of a prepared project', () => {
       allowed.launched.map(({ id }) => id),
       never,
     );
-    // Without the grant on it, not even the control plane launches as the account of the instances.
+    // Without the grant on it, the control plane cannot launch with the instances' account either.
     const grant = { role: 'roles/iam.serviceAccountUser', member: 'user:person@example.com' };
     await cloud.emulator.send({ op: 'replaceGrants', on: `account:${account('rope-test')}`, ...grant });
     const refused = await provider.launch(workersRequest(owner, 1));

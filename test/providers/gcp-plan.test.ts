@@ -1,4 +1,4 @@
-// What `ropewalk setup gcp` decides: from what a project has, and for grants beside those of others.
+// The decisions of `ropewalk setup gcp`: from a project's resources, and for grants beside those of others.
 import { describe, expect, it } from 'vitest';
 
 import { type Found, planProject } from '../../providers/gcp/setup/plan.ts';

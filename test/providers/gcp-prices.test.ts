@@ -1,5 +1,5 @@
-// What an instance on Compute Engine costs: machine, attached GPUs, disk and external address, by market; and what a launch hands
-// to the cost ledger, against the emulated project's own ledger.
+// The price of an instance on Compute Engine: machine, attached GPUs, disk and external address, by market; and a launch's
+// entries in the cost ledger, against the emulated project's own ledger.
 import { expect, it } from 'vitest';
 
 import { totalCost } from '../../domain/cost/amount.ts';

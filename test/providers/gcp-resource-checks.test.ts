@@ -1,4 +1,4 @@
-// Doctor finds what the settings name wrongly, with the field's name: before, the first launch did.
+// Doctor finds wrong names in the settings, with the field, before a launch fails on them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

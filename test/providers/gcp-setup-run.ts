@@ -18,7 +18,7 @@ export interface Ran {
 }
 
 export interface GcpSetupRunner {
-  /** Where the settings are written. */
+  /** The path of the written settings. */
   settings: string;
   setup: (changes?: Partial<SetupOptions>) => Promise<Ran>;
   quotas: (request: number | null, project?: string) => Promise<Ran>;
@@ -84,7 +84,7 @@ export interface Made {
   buckets: string[];
 }
 
-/** What of setup exists; deleted roles do not. */
+/** The existing resources of setup; deleted roles do not count. */
 export async function madeIn(emulator: GcpEmulator): Promise<Made> {
   const { networks, subnetworks, firewalls, accounts, roles, policies, buckets } = await emulator.project();
   const isOurs = (name: string): boolean => name.startsWith('rope-') || name.startsWith('rope_');

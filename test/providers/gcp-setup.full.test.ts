@@ -1,5 +1,5 @@
-// `ropewalk setup gcp` against the emulated project: it makes what the provider needs, once, however often it is interrupted, and takes
-// exactly that away again.
+// `ropewalk setup gcp` against the emulated project: it creates the provider's resources once, however often it is interrupted,
+// and deletes exactly those.
 import { existsSync } from 'node:fs';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -224,7 +224,7 @@ describe('the setup of a Google Cloud project', () => {
     expect((await quotas(null, 'other-project')).err).toContain('quotas of us-central1: Google answered');
   });
 
-  // The last: it lets weeks pass.
+  // The last test: it lets weeks pass.
   it('restores deleted roles, and after a week says which option gives them other names', async () => {
     const of = { name: 'rope-late', bucket: null };
     const setup = (changes: object = {}) => runner.setup({ ...of, ...changes });

@@ -1,5 +1,5 @@
-// The console's "Create similar" copies the labels of an instance of Ropewalk to one that is a person's own. It has another form of name: it
-// is no instance of the cluster, nothing ends it, and it holds up neither the sweep nor `ropewalk destroy --by-tag`.
+// The console's "Create similar" copies the labels of an instance of Ropewalk to a user's own instance. Its name has another
+// form: it is no instance of the cluster, nothing ends it, and it delays neither the sweep nor `ropewalk destroy --by-tag`.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

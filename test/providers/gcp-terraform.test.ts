@@ -1,5 +1,5 @@
-// The Terraform module of a project against setup: the file is what the generator writes, and of a project that the module has prepared setup
-// finds nothing missing. Terraform itself is not run: the values of its expressions are computed here.
+// The Terraform module of a project against setup: the file equals the generator's output, and setup finds nothing missing in a
+// project that the module prepared. Terraform itself is not run: the values of its expressions are computed here.
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, it } from 'vitest';
@@ -81,7 +81,7 @@ function foundIn(made: Made, of: Wanted): Found {
   };
 }
 
-/** Every text, number and truth value in it, as text. */
+/** Every text, number and boolean in it, as text. */
 const leaves = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [String(value)];
 

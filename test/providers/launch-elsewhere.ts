@@ -1,5 +1,5 @@
-// A process that makes one launch with a local provider of its own: options and request come on standard input, because
-// a request holds a secret. Prints the outcome.
+// A process that makes one launch with a local provider of its own: options and request come on standard input, because a request
+// holds a secret. Prints the outcome.
 import { text } from 'node:stream/consumers';
 
 import { createLocalProvider } from '../../providers/local/provider.ts';

@@ -1,5 +1,5 @@
-// What ended instances leave on this machine goes after a day; never what lives, nor what keeps a repeated launch from
-// starting them again.
+// The files of ended instances on this machine are deleted after a day; never those of live instances, nor those that keep a
+// repeated launch from starting them again.
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

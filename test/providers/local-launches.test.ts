@@ -1,4 +1,4 @@
-// Launches of the local provider at the same time: one that starts slowly holds up no other, and what starts counts.
+// Concurrent launches of the local provider: a slow start delays no other launch, and starting instances count.
 import { spawn } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The local provider against the contract of all providers, and what is its own: files, processes, logs.
+// The local provider against the contract of all providers, and its own features: files, processes, logs.
 import { spawn } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ let bench: Bench;
 let api: AgentApi;
 beforeEach(async () => {
   bench = await createBench(3);
-  // A script that is written later: an agent asks for its command as soon as it has registered.
+  // A script that is written later: an agent requests its command as soon as it has registered.
   api = await startAgentApi({ command: ['sh', scriptPath(), scratchPath()] });
 });
 afterEach(async () => {
@@ -157,7 +157,7 @@ describe('a local instance', () => {
     const request = requestFor(of, 1);
     const id = instanceIdOf(request.token, 0);
     await bench.provider.terminate(of, [id], soon());
-    // A launch that had looked before the tombstone was there would start the agent now.
+    // A launch that had checked before the tombstone existed would start the agent now.
     const child = spawn(process.execPath, [bench.agentBundle], {
       env: { ROPEWALK_INSTANCE: id, ROPEWALK_INSTANCE_DIR: directoryOf(id), ROPEWALK_LOG_DIR: bench.home },
       stdio: 'ignore',
@@ -203,7 +203,7 @@ describe('a local instance', () => {
 
 describe('processes', () => {
   it('that are zombies count as gone', async () => {
-    // The shell starts a child and becomes a program that never asks for its end.
+    // The shell starts a child and becomes a program that never reaps it.
     const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 1000'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -1,4 +1,4 @@
-// Logs that rotate while they are read: nothing is lost and nothing comes twice, and what is gone is said to be gone.
+// Logs that rotate while they are read: no line is lost or duplicated, and a notice marks deleted lines.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,7 @@ describe('a follower', () => {
     for (const [at, number] of numbered.entries()) {
       const before = numbered[at - 1] ?? -1;
       expect(number).toBeGreaterThan(before);
-      // Where something is missing, a notice stands.
+      // A notice marks each gap.
       if (number !== before + 1) expect(seen[seen.findIndex((text) => numberOf(text) === number) - 1]).toMatch(notice);
     }
     expect(await readdir(directory)).toHaveLength(3);

@@ -1,4 +1,4 @@
-// What doctor says of the Node archives that the settings name: their hashes are what instances compare.
+// Doctor's check of the Node archives in the settings: instances compare their hashes.
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Providers are found by name; an unknown one is the caller's mistake and says what there is.
+// Providers are found by name; an unknown name is the caller's error and lists the known ones.
 import { expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';

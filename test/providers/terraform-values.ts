@@ -1,5 +1,5 @@
-// What a module of Terraform makes, as far as the expressions of ours go: variables, references, `each`, `count`, `replace` and the two
-// forms of for_each. Whatever else it meets is an error.
+// The resources of a Terraform module, as far as Ropewalk's expressions need: variables, references, `each`, `count`, `replace`
+// and the two forms of for_each. Any other expression is an error.
 import { z } from 'zod';
 
 const block = z.record(z.string(), z.unknown());
@@ -13,7 +13,7 @@ export function evaluated(module: unknown, values: Values): Made {
   const { resource } = resources.parse(module);
   const cell = (type: string, name: string): Record<string, unknown> => resource[type]?.[name] ?? {};
 
-  /** The value of what is within `${...}`. */
+  /** The value of the expression within `${...}`. */
   function expression(text: string, each: Values): unknown {
     const variable = /^var\.(\w+)(?:\[(\d+)\])?$/.exec(text);
     if (variable !== null) {
@@ -28,7 +28,7 @@ export function evaluated(module: unknown, values: Values): Made {
     return attribute(reference[1] ?? '', reference[2] ?? '', reference[3] ?? '');
   }
 
-  /** Those that Terraform's provider computes have the forms that its documentation says. */
+  /** Attributes that Terraform's provider computes have the forms of its documentation. */
   function attribute(type: string, name: string, of: string): unknown {
     const own = filled(cell(type, name), {});
     const text = (key: string): string => z.string().parse(own[key]);

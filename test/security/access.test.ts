@@ -1,5 +1,5 @@
 // Every served route with every kind of credential: a caller without the right learns nothing, changes nothing, and cannot
-// distinguish an object of another user from one that does not exist.
+// distinguish an object of another user from a missing one.
 import { describe, expect, it } from 'vitest';
 
 import { scopesOf } from './scopes.ts';
@@ -26,15 +26,15 @@ async function ask(
 
 let untouched: Promise<Fixture> | null = null;
 let untouchedPrivate: Promise<Fixture> | null = null;
-/** Shared by all requests that must change nothing, which each of them shows: a fixture takes a tenth of a second to make. */
+/** Shared by all requests that must change nothing, which each of them proves: creating a fixture takes a tenth of a second. */
 const untouchedFixture = (): Promise<Fixture> => (untouched ??= createFixture());
-/** What a user reads changes nothing. */
+/** A user's read changes nothing. */
 const fixtureOf = (route: string): Promise<Fixture> => (isRead(route) ? untouchedFixture() : createFixture());
 const privateFixtureOf = (route: string): Promise<Fixture> =>
   isRead(route) ? (untouchedPrivate ??= createFixture({ isPrivate: true })) : createFixture({ isPrivate: true });
 const isRead = (route: string): boolean => route.startsWith('GET ');
 
-/** What is asked must leave everything as it was. */
+/** The request must leave everything unchanged. */
 async function expectDenied(fixture: Fixture, statuses: number[], call: () => ReturnType<typeof ask>) {
   return expectUnchanged(fixture, () => expectRefusal(statuses, call));
 }
@@ -159,7 +159,7 @@ describe('what is private to its creator', () => {
         const path = pathWith(split(route)[1], String(number));
         const before = await fixture.ofDefault();
         const { status, text } = await ask(fixture, route, { token: fixture.people[who], path, body });
-        // What there is to see, its creator sees: or else this test shows nothing.
+        // Its creator sees the existing object; otherwise this test proves nothing.
         if (who === 'admin') {
           if (status === ok && contentRoutes.test(route)) expect(text).toContain(secretContent);
           continue;
@@ -167,7 +167,7 @@ describe('what is private to its creator', () => {
         expect(text).not.toContain(secretContent);
         expect(text).not.toMatch(/127\.0\.0\.1|i_/);
         const mayEnd = ofPrivate === 'end' && who === 'otherAdmin';
-        // A job's cluster takes no such request from any user.
+        // No user may send such a request to a job's cluster.
         if (ofPrivate === 'outside') expect(status).toBe(200);
         else expect(mayEnd ? [ok] : [403, 409]).toContain(status);
         if (ofPrivate === 'outside') expect(text).toContain('"withheld":true');
@@ -177,7 +177,7 @@ describe('what is private to its creator', () => {
   });
 });
 
-/** Those that answer with what it does. */
+/** Routes whose answers reveal the object's work. */
 const contentRoutes = /^GET .*(jobs|clusters|\{number\}|events|logs)$/;
 
 describe.each(Object.keys(agentRoutes))('%s', (route) => {
@@ -203,7 +203,7 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
     // An agent whose cluster does not exist gets an order to stop, which is an answer.
     const stopping = ['POST /v1/agent/report', 'POST /v1/agent/exchange', 'GET /v1/agent/orders'];
     const before = await fixture.ofDefault();
-    // Another workspace's agent that claims to be an instance of ours speaks to its own cluster, whatever it says.
+    // Another workspace's agent that claims to be this workspace's instance reaches only its own cluster.
     const theirs = await ask(fixture, route, { token: foreign, path: path?.(fixture), body: body?.(fixture) });
     const { status, text } = await ask(fixture, route, {
       token: nowhere,

@@ -1,5 +1,5 @@
-// What an agent says is data of a machine that runs people's code: extreme values in every place of every message, one at a
-// time; then everything that people can read of it is read, and the workflow's plan is made.
+// An agent's messages come from a machine that runs users' code: extreme values in every place of every message, one at a time.
+// After each, every view for users is read, and the workflow's plan is made.
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { describeWake } from '../../domain/wake.ts';
@@ -35,7 +35,7 @@ const result = (lease: number, task: number) => ({
   ...{ startedAtMs: 1_790_000_000_000, endedAtMs: 1_790_000_001_000 },
 });
 
-/** Everything that people can ask of a job and a cluster. */
+/** Every view of a job and a cluster for users. */
 async function expectReadable(api: TestApi, job: number, cluster: number, why: unknown): Promise<void> {
   const paths = [
     ...['/v1/clusters', '/v1/jobs', '/v1/workspace', `/v1/jobs/${job}`, `/v1/jobs/${job}/tasks?limit=1000`],
@@ -115,7 +115,7 @@ describe('the exchange of a job’s instance', () => {
     const cases = [...changedEach(message)];
     const cluster = await api.startCluster({ workers: 0 });
     const job = await api.submit({ ntasks: cases.length });
-    // At once, as of many instances: a group commit waits for company.
+    // At once, as from many instances: a group commit waits for others.
     const trade = async (changed: unknown, at: number): Promise<void> => {
       const instance = `i_task000000${at}`;
       launch(api, job, instance);

@@ -1,4 +1,4 @@
-// One budget holds for all request bodies: those of people, of agents and of callers without a token.
+// One budget covers all request bodies: those of users, of agents and of callers without a token.
 import { connect } from 'node:net';
 
 import { serve } from '@hono/node-server';
@@ -15,7 +15,7 @@ async function agentToken(api: TestApi, job: number, at: number): Promise<string
   return (await api.tokens.mintInstance({ workspace: 'default', cluster: job, job, instance })).instanceToken;
 }
 
-/** A body of which all but the last byte come, and then nothing. */
+/** A body that stops before its last byte. */
 function halfSent(bytes: number) {
   const taken = { bytes: 0 };
   const chunk = new Uint8Array(64 * 1024).fill(0x20);
@@ -94,7 +94,7 @@ describe('a body that all but stops', () => {
         socket.on('close', () => answer.resolve(text));
         return answer.promise;
       };
-      // Each holds half of what the workspace may have.
+      // Each holds half of the workspace's share.
       const slow = [dawdle(api.token), dawdle(user)];
       const third = await api.addToken('default', ['read', 'write'], 'eve', 'member');
       const body = JSON.stringify({ command: ['true'], files: [{ path: 'a', content: 'x'.repeat(100_000) }] });

@@ -1,5 +1,5 @@
-// Looks for secrets where none may be: in files, processes, and what a Temporal server has kept, as they are, in base64
-// and as parts of an address.
+// Searches for secrets outside their places: in files, processes, and a Temporal server's data, as plain text, in base64 and as
+// parts of an address.
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ export interface Hit {
   place: string;
 }
 
-/** Every way in which a secret may be written down, by the name of the secret. */
+/** Every encoding of a secret, by the name of the secret. */
 export function formsOf(secrets: Record<string, string>): [name: string, form: Buffer][] {
   return Object.entries(secrets).flatMap(([name, secret]) => {
     const bytes = Buffer.from(secret);
-    // In base64 a text begins at one of three places of a group; what is cut off at its ends depends on its neighbours.
+    // In base64 a text begins at one of three places of a group; the cut ends depend on their neighbours.
     const inBase64 = [0, 1, 2].map((shift) =>
       Buffer.concat([Buffer.alloc(shift), bytes])
         .toString('base64')
@@ -52,7 +52,7 @@ export async function findInFiles(forms: [string, Buffer][], root: string, isExp
   return { hits, files };
 }
 
-/** Arguments of all processes, and variables of all but those that are meant to have them. */
+/** Arguments of all processes, and variables of all except those that are meant to have them. */
 export async function findInProcesses(forms: [string, Buffer][], mayHave: (environ: string) => boolean) {
   const hits: Hit[] = [];
   let processes = 0;
@@ -69,7 +69,7 @@ export async function findInProcesses(forms: [string, Buffer][], mayHave: (envir
   return { hits, processes };
 }
 
-/** Histories with their payloads decoded, memos and search attributes of all workflows there ever were. */
+/** Histories with their payloads decoded, memos and search attributes of all workflows that ever existed. */
 export async function readTemporal({ address, namespace }: { address: string; namespace: string }) {
   const connection = await Connection.connect({ address });
   const texts: string[] = [];

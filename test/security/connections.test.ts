@@ -1,4 +1,4 @@
-// Connections of clients without a token: how many, how slow, and that those of one address keep no other one out.
+// Connections of clients without a token: their number, their slowness, and that one address's connections do not exclude another's.
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
@@ -30,7 +30,7 @@ describe('connections', () => {
     return promise;
   }
 
-  /** Sends these words, then nothing, and resolves with what came when the other end has closed. */
+  /** Sends these words, then nothing; resolves with the received data when the other end has closed. */
   const dawdle = (port: number, words: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(words));

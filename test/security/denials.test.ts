@@ -1,5 +1,5 @@
-// The time of a refused token reveals nothing: an unknown id and a wrong secret of a known one take the same steps.
-// By construction, since no test can measure microseconds on a busy machine; `npm run bench -- denials` measures.
+// The time of a refused token reveals nothing: an unknown id and a wrong secret of a known one take the same steps. By
+// construction, since no test can measure microseconds on a busy machine; `npm run bench -- denials` measures.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { verifyToken } from '../../services/auth/verify-token.ts';

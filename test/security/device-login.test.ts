@@ -1,4 +1,4 @@
-// Who approves the sign-in of a device is shown what asks, and gives no more than they choose.
+// The approver of a device's sign-in sees the requesting device, and grants only the chosen rights.
 import { expect, it } from 'vitest';
 
 import { createTestApi, type TestApi } from '../api/support.ts';

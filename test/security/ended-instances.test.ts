@@ -1,4 +1,4 @@
-// The token of an instance outlives the instance by up to two hours. It opens nothing once the instance has been given up.
+// The token of an instance outlives the instance by up to two hours. It gives no access once the instance has been given up.
 import { describe, expect, it } from 'vitest';
 
 import { createDaskInstance } from '../api/dask-support.ts';
@@ -15,7 +15,7 @@ async function taskInstance(api: TestApi) {
   return { job, id: instance, token: String(registered.instanceToken) };
 }
 
-/** Taken by a given instance: out of its cluster, or on its way out. */
+/** Ways to end an instance: out of its cluster, or stopping. */
 const endings: [how: string, end: (api: TestApi, cluster: number, id: string) => void][] = [
   [
     'was terminated',
@@ -82,7 +82,7 @@ it('an unknown instance gets 503 with Retry-After during an outage, no order to 
 });
 
 describe('a large body with the token of an instance', () => {
-  /** Resolves to the status, and how many bytes of the body were taken. */
+  /** Resolves to the status, and the number of body bytes that were read. */
   async function send(api: TestApi, path: string, token: string) {
     let taken = 0;
     const bytes = 1024 * 1024;

@@ -1,4 +1,4 @@
-// The routes that need no token, each with its reason. Reviewed: a route that is neither here nor in routes.ts fails the tests.
+// The routes without a token, each with its reason. Reviewed: a route that is neither here nor in routes.ts fails the tests.
 
 export const openRoutes: Record<string, string> = {
   'GET /healthz': 'Supervisors and load balancers have no token; it says one word.',
@@ -20,7 +20,7 @@ export const openRoutes: Record<string, string> = {
   'POST /v1/login/device/token': 'The device code is the secret: 32 random bytes that only the device has.',
 };
 
-/** What is put is the caller's own, whatever another workspace has under the same name. */
+/** The uploaded object is the caller's own, whatever another workspace has under the same name. */
 export const ownWhateverTheName = [
   'PUT /v1/environments/{environment}',
   'PUT /v1/budgets/{budget}',

@@ -1,4 +1,4 @@
-// One caller cannot use up what is others': bytes, depth, requests, open answers.
+// One caller cannot exhaust the resources of others: bytes, depth, requests, open answers.
 import { describe, expect, it, vi } from 'vitest';
 
 import { jsonPartBytes } from '../../domain/requests/limits.ts';
@@ -95,7 +95,7 @@ describe('the shape of a request', () => {
     const body = `{"command":["true"],"mapOver":{"variables":[${'{"A":""},'.repeat(40_000)}{"A":""}]}}`;
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
     expect((await api.call('POST', '/v1/plans/jobs', { headers, body })).status).toBe(200);
-    // Its own lists and objects are four.
+    // Four of them are its own lists and objects.
     expect(counted.mock.calls.map(([, bytes]) => bytes)).toEqual([body.length, 40_005 * jsonPartBytes]);
   });
 

@@ -10,7 +10,7 @@ export async function createFixture({ isPrivate = false } = {}) {
   const api = await createTestApi({ cores: 16 });
   const admin = await api.addToken('default', ['read', 'write', 'admin', 'operator'], 'root');
   const member = await api.addToken('default', ['read', 'write'], 'mia', 'member');
-  /** Another admin than the one whose everything here is. */
+  /** An admin other than the owner of everything here. */
   const otherAdmin = await api.addToken('default', ['read', 'write', 'admin'], 'amy');
   const readOnly = await api.addToken('default', ['read'], 'rob', 'read-only');
   const expired = await api.addToken('default', ['read', 'write', 'admin'], 'root', 'admin', api.now() - 1_000);
@@ -91,12 +91,12 @@ export async function createFixture({ isPrivate = false } = {}) {
       dashboard: (await tokens.mintDashboard(dashboardClaims)).token,
       session: (await tokens.mintDashboardSession(dashboardClaims)).token,
     },
-    /** What the workspace `default` has, less its objects. */
+    /** The workspace `default` without its objects. */
     ofDefault: async (): Promise<string> => {
       const { jobs, clusters } = api.workflows;
       return JSON.stringify([await rowsOf(api, 'default'), jobs.get(job), clusters.get(job), clusters.get(cluster)]);
     },
-    /** Everything that is kept anywhere, as one text. */
+    /** All stored data, as one text. */
     async state(): Promise<string> {
       const { jobs, clusters } = api.workflows;
       const workspaces = await api.store.workspaces.list();
@@ -111,7 +111,7 @@ export async function createFixture({ isPrivate = false } = {}) {
   };
 }
 
-/** A job of mia's that costs more than needs no approval; it would run what `like` runs. */
+/** A request of mia's that needs an approval for its cost; it would run the same as `like`. */
 async function askApproval({ store, now }: TestApi, like: number): Promise<number> {
   const rule = { microsPerHour: 1e12, totalMicros: null, allowOwn: false, timeoutMs: 86_400_000 };
   await store.approvals.setRule('default', { rule, by: null }, now());
@@ -132,7 +132,7 @@ async function askApproval({ store, now }: TestApi, like: number): Promise<numbe
   return answer.ok.number;
 }
 
-/** All that the database has of a workspace. */
+/** All database rows of a workspace. */
 async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]> {
   const { workspaces, people } = store;
   const all = { workspace, limit: 1_000 };
@@ -146,12 +146,12 @@ async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]>
 
 /** Must not appear in any answer to another workspace. */
 export const secretName = 'project-swordfish';
-/** Of a package file, whose SHA-256 is that of this value's JSON. */
+/** The content of a package file with the SHA-256 of this value's JSON. */
 export const packageContent = { module: 'launch-codes' };
 const packageText = JSON.stringify(packageContent);
 export const packageFile = {
   sha256: createHash('sha256').update(packageText).digest('hex'),
   bytes: Buffer.byteLength(packageText),
 };
-/** What the job and the cluster do and print; their creator alone sees it when they are private. */
+/** The work and output of the job and the cluster; only their creator sees it when they are private. */
 export const secretContent = 'launch-codes';

@@ -1,5 +1,5 @@
-// Forged tokens, invented or assembled from parts of valid ones: none gives access. The valid token from which each was made
-// does, which shows that the attack changes the outcome.
+// Forged tokens, invented or assembled from parts of valid ones: none gives access. The valid token behind each does, which shows
+// that the attack changes the outcome.
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
@@ -131,7 +131,7 @@ const attacks: Attack[] = [
   ['a megabyte', () => 'a'.repeat(1_000_000)],
 ];
 
-/** Four of the last letter's six bits are of the signature: a lenient decoder reads the same bytes from the next letter. */
+/** Four of the last letter's six bits belong to the signature: a lenient decoder reads the same bytes from the next letter. */
 const nextLetter = (token: string): string => {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return `${token.slice(0, -1)}${letters.charAt(letters.indexOf(token.slice(-1)) + 1)}`;
@@ -153,7 +153,7 @@ describe.each(kinds)('a token for %s', (kind) => {
     const all = tokens();
     const refused = { problem: { code: 'UNAUTHENTICATED' } };
     await expect(verifyAs(all, kind, make(kind))).rejects.toMatchObject(refused);
-    // Not remembered as good either, nor is the sound one remembered as bad.
+    // It is not cached as valid either, nor is the valid one cached as invalid.
     await expect(verifyAs(all, kind, make(kind))).rejects.toMatchObject(refused);
     await verifyAs(all, kind, forge(soundPayload(kind)));
   });

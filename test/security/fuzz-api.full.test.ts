@@ -1,5 +1,5 @@
-// The API against schemathesis, with a fixed number of requests: no answer of ours may be a fault of ours, undocumented,
-// of another shape than its schema, or a yes to what the document refuses. `npm run fuzz:api` goes on for longer.
+// The API against schemathesis, with a fixed number of requests: no answer may be a server error, undocumented, of another shape
+// than its schema, or an acceptance of an invalid request. `npm run fuzz:api` runs for longer.
 import { describe, expect, it } from 'vitest';
 
 import { fuzzSeed, fuzzTimes } from '../support/fuzz-options.ts';
@@ -20,7 +20,7 @@ describe('the API, fuzzed from its own document', () => {
       expect(Number(tested)).toBeGreaterThanOrEqual(35);
       expect(Number(generated)).toBeGreaterThanOrEqual(1_000);
     },
-    // Of the whole file, for a machine where everything takes ten times as long.
+    // For the whole file, on a machine where everything takes ten times as long.
     1_200_000,
   );
 });

@@ -1,6 +1,6 @@
-// Runs schemathesis against an API of its own: it reads the served OpenAPI document, sends what is valid and what is not,
-// and judges every answer. `npm run fuzz:api -- [--examples 200] [--seconds 1800] [--seed 42]`; with `--cases 100000`, which is
-// `npm run fuzz:api:long`, runs with one seed after the other until so many requests were sent, or one run has failed.
+// Runs schemathesis against an API of its own: it reads the served OpenAPI document, sends valid and invalid requests, and judges
+// every answer. `npm run fuzz:api -- [--examples 200] [--seconds 1800] [--seed 42]`; with `--cases 100000`, which is `npm run
+// fuzz:api:long`, runs with one seed after the other until so many requests were sent, or one run has failed.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ import { z } from 'zod';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 
 export interface FuzzOptions {
-  /** Random requests for each operation, besides those that its schema's limits give. */
+  /** Random requests for each operation, besides those from its schema's limits. */
   examples: number;
-  /** The run ends after this time, whatever is left to do; null: it never ends early. */
+  /** The run ends after this time, even if it is incomplete; null: it never ends early. */
   seconds: number | null;
   seed: number;
 }
 
-/** Null when the tool is unavailable: there is no package index. Output is what it printed, and our own errors. */
+/** Null when the tool is unavailable because no package index is reachable. Output is the tool's output, and the API's own errors. */
 export async function fuzzApi(options: FuzzOptions): Promise<{ exitCode: number; output: string } | null> {
   const tool = await ensureTool();
   if (tool === null) return null;
@@ -52,7 +52,7 @@ export async function fuzzApi(options: FuzzOptions): Promise<{ exitCode: number;
 
 const hello = z.object({ url: z.url(), tokens: z.record(z.string(), z.string()) });
 
-/** A directory of its own: what tests of Dask find in theirs must be Dask. */
+/** A directory of its own: tests of Dask expect Dask in theirs. */
 const cacheDir = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/schemathesis');
 
 async function ensureTool(): Promise<string | null> {

@@ -1,5 +1,5 @@
-// An API in memory behind a real HTTP server, for a fuzzer: what is held open ends by itself, so that a request is one of
-// a few moments. Prints its address and tokens as one line of JSON; ends with its standard input.
+// An API in memory behind a real HTTP server, for a fuzzer: held requests end by themselves after a few moments. Prints its
+// address and tokens as one line of JSON; ends with its standard input.
 import { serve } from '@hono/node-server';
 
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const fetch = (request: Request): Response | Promise<Response> => {
   return app.fetch(new Request(request.url, { headers: request.headers, signal: AbortSignal.timeout(heldMs) }));
 };
 const heldMs = 100;
-/** The fuzzer takes ids out of answers, and would sooner or later take away its own token. */
+/** The fuzzer takes ids from answers, and would eventually revoke its own token. */
 const isOwnEnd = new RegExp(`^/v1/(users/root|tokens/${fixture.people.admin.split('_')[2]?.split('-')[0]}/revoke)$`);
 const noSuch = { error: { code: 'NOT_FOUND', message: 'There is none.', requestId: 'own-end' } };
 
@@ -27,7 +27,7 @@ const server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => {
   process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}`, tokens })}\n`);
 });
 process.stdin.on('end', () => {
-  // How often each route answered what.
+  // How often each route returned each status.
   const lines = fixture.api.logged.map((each) => answered.safeParse(JSON.parse(each)));
   const tally = new Map<string, number>();
   for (const { data } of lines) {
@@ -36,7 +36,7 @@ process.stdin.on('end', () => {
     tally.set(what, (tally.get(what) ?? 0) + 1);
   }
   process.stderr.write(`${JSON.stringify({ tally: Object.fromEntries(tally) })}\n`);
-  // Our own errors are in the log, for the reader of the fuzzer's report.
+  // The API's own errors are in the log, for the reader of the fuzzer's report.
   for (const line of fixture.api.logged.filter((each) => each.includes('"level":50'))) process.stderr.write(line);
   if ('closeAllConnections' in server) server.closeAllConnections();
   server.close();

@@ -1,5 +1,5 @@
-// Whatever people write stays what it is, or is refused by the name of its field: nothing of ours runs it, reads it as
-// something else, or lets it at a terminal.
+// Users' text stays unchanged, or is refused by the name of its field: no part of the product executes it, reads it as something
+// else, or prints it raw to a terminal.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Text that people might send to see what breaks: for shells, terminals, templates, parsers and file systems.
+// Hostile text of users: for shells, terminals, templates, parsers and file systems.
 import fc from 'fast-check';
 
 export const hostileStrings: readonly string[] = [
@@ -59,7 +59,7 @@ export const hostileStrings: readonly string[] = [
   'x'.repeat(10_000),
 ];
 
-/** The same, and what chance makes of bytes, controls and all of Unicode. */
+/** The same, and random bytes, controls and all of Unicode. */
 export const anyHostile = fc.oneof(
   fc.constantFrom(...hostileStrings),
   fc.string({ unit: 'binary', maxLength: 200 }),

@@ -1,4 +1,4 @@
-// A page of any website can have its own name resolve to 127.0.0.1. What listens there answers under its own names alone.
+// A page of any website can have its own name resolve to 127.0.0.1. Listeners there answer only under their own names.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';

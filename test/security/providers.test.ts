@@ -1,5 +1,4 @@
-// A control plane for a cloud, and a member who wants to run code on its own machine: that machine holds the cloud's keys and
-// the key file.
+// A control plane for a cloud, and a member who wants to run code on its own machine: that machine holds the cloud's keys and the key file.
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

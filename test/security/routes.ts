@@ -1,5 +1,5 @@
-// Every route that asks who one is: what it needs, a request that it takes, and what it then answers. The tests compare
-// this list with the routes that are served.
+// Every route with a token: its required right, a valid request, and the answer's status. The tests compare this list with the
+// served routes.
 import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
 import { packageContent, packageFile, type Fixture } from './fixture.ts';
@@ -19,7 +19,7 @@ export type Subject =
 
 export interface PeopleRoute {
   needs: Scope;
-  /** Whose id is in the path. */
+  /** The kind of object whose id is in the path. */
   subject?: Subject;
   body?: unknown;
   ok: number;
@@ -39,7 +39,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/jobs/{number}/at': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/why': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/configuration': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
-  // Nothing is left to run again of a job that is open.
+  // An open job has no tasks to retry.
   'POST /v1/jobs/{number}/retry': { needs: 'write', subject: 'job', body: {}, ok: 409, ofPrivate: 'nothing' },
   'POST /v1/jobs/{number}/tasks/cancel': {
     needs: 'write',
@@ -149,7 +149,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/schedules': { needs: 'read', ok: 200 },
   'GET /v1/schedules/{schedule}': { needs: 'read', subject: 'schedule', ok: 200 },
   'POST /v1/schedules/{schedule}/pause': { needs: 'write', subject: 'schedule', ok: 202 },
-  // A member's: that starts jobs as the member, which no admin does.
+  // A member's schedule: resuming starts jobs as the member, which no admin does.
   'POST /v1/schedules/{schedule}/resume': { needs: 'write', subject: 'schedule', ok: 403 },
   'POST /v1/schedules/{schedule}/trigger': { needs: 'write', subject: 'schedule', ok: 403 },
   'DELETE /v1/schedules/{schedule}': { needs: 'write', subject: 'schedule', ok: 202 },
@@ -178,7 +178,7 @@ export interface AgentRoute {
 }
 
 const { csrPem: csr } = await createCsr();
-/** With a change: a mere sign of life stays in the API. */
+/** With a change: a report without one stays in the API. */
 const report = ({ bootId }: Fixture) => ({ kind: 'alive', bootId, address: '127.0.0.1', unansweredForMs: 60_000 });
 
 export const agentRoutes: Record<string, AgentRoute> = {

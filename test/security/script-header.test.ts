@@ -1,4 +1,4 @@
-// The header of a script costs no more than a glance at its beginning, whatever the script.
+// The header of a script is found at its beginning at a small, constant cost, whatever the script.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi, type TestApi } from '../api/support.ts';
@@ -18,7 +18,7 @@ describe('the header of a script', () => {
     expect((await submit(api, `#${'x'.repeat(65_536 - 22)}\n${cut}`)).status).toBe(201);
   });
 
-  // Each took seconds to hours, in quadratic time, when all of a file was searched by expressions that go back.
+  // Each took seconds to hours, in quadratic time, when backtracking expressions searched the whole file.
   it.each([
     ['a carriage return on each line', '\r'.repeat(11_500_000)],
     ['spaces before a line separator', `# ROPEWALK${' '.repeat(60_000)}\u2028x\n`],

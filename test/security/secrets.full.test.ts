@@ -1,5 +1,5 @@
-// Secrets stay where they belong: a whole life on a real stack with a canary in every secret input, then a search of all
-// that was written down, shown or passed on.
+// Secrets stay in their places: a complete run on a real stack with a canary in every secret input, then a search of everything
+// written, shown or passed on.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const secrets: Record<string, string> = {
   clusterSecret: canary('cluster-secret'),
   failing: canary('failing'),
 };
-/** In URLs, where other characters would be written in another way. */
+/** In URLs, which encode other characters differently. */
 const inUrls = Object.fromEntries(
   ['user', 'path', 'query', 'index-password', 'index-path', 'git', 'webhook'].map((name) => [
     `url-${name}`,
@@ -31,7 +31,7 @@ const inUrls = Object.fromEntries(
 );
 Object.assign(secrets, inUrls);
 const openName = `no-secret-${Date.now()}`;
-/** A token of our own making, wherever it comes from: the beginning of every one. */
+/** The beginning of every token that this deployment signs. */
 const jwt = /eyJhbGciOiJIUzI1NiI[\w-]+\.eyJ[\w-]+\.[\w-]{20}/;
 
 let stack: TestStack;
@@ -45,7 +45,7 @@ beforeAll(async () => {
   stack = await startStack({
     overrides: {
       api: { logLevel: 'debug', env: { ROPEWALK_METRICS_ADDRESS: `127.0.0.1:${metricsPort}` } },
-      // An index that does not answer is said at once.
+      // Without retries, an unresponsive index fails at once.
       worker: { logLevel: 'debug', env: { UV_HTTP_RETRIES: '0' } },
     },
   });
@@ -116,7 +116,7 @@ describe('a life with secrets', () => {
       deviceCode: String(login.deviceCode).split('.')[1],
       userCode: String(login.userCode),
     });
-    // What is refused is not repeated.
+    // An error does not repeat the refused text.
     const nul = `${secrets['secretEnv']}\0`;
     for (const [path, body] of [
       ['/v1/jobs', { command: ['true'], secretEnv: { A: nul } }],
@@ -147,7 +147,7 @@ describe('a life with secrets', () => {
     await client.jobs.wait(numberOf(running));
     await client.jobs.wait(numberOf(failing)).catch(() => undefined);
     for (const each of withUrls) {
-      // It says what could not be fetched, and would go on to try.
+      // It reports the failed download, and would keep trying.
       await eventually(async () => {
         const { text } = await call('GET', `/v1/clusters/${numberOf(each)}/events`);
         return text.includes('127.0.0.1:9/…') ? true : null;
@@ -176,7 +176,7 @@ describe('a life with secrets', () => {
 
     const histories = await readTemporal({ address: stack.temporalAddress, namespace: stack.namespace });
     expect(histories.length).toBeGreaterThanOrEqual(6);
-    // The search reads the right places: it finds a name that is not secret.
+    // The search covers the right places: it finds a name that is not secret.
     const open = formsOf({ open: openName });
     expect(findIn(open, histories.join('\n'), 'histories')).toHaveLength(1);
     const openPlaces = (await findInFiles(open, stack.home, () => false)).hits.map(({ place }) => place);
@@ -190,7 +190,7 @@ describe('a life with secrets', () => {
     }
     expect(texts.output).toContain('answered');
 
-    // The person's own token is in their own file, which only they can read; a task's files are in its own directory.
+    // The user's own token is in their own file, which only they can read; a task's files are in its own directory.
     const expected = (path: string) => path === 'config.yaml' || /^instances\/[^/]+\/(tasks|work)\//.test(path);
     const inFiles = await findInFiles(forms, stack.home, expected);
     expect(inFiles.files).toBeGreaterThan(10);

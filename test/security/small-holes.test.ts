@@ -1,4 +1,4 @@
-// Requests that were accepted and should not have been, and texts that revealed too much.
+// Requests that were wrongly accepted, and texts that revealed too much.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';
@@ -58,7 +58,7 @@ describe('input files of a job', () => {
     for (const own of [{ inputFiles: [stored('a')] }, { files: [{ path: 'c/d', content: '' }] }]) {
       expect(await submit({ inputFilestore: 'raw', ...own })).toEqual([422, 'inputFilestore']);
     }
-    // Of two jobs that have filled it.
+    // By two jobs that have filled it.
     await fill('a');
     expect(await submit({ inputFilestore: 'raw' })).toEqual([422, 'inputFilestore']);
   });

@@ -85,7 +85,7 @@ function ask(sim: Simulation, asked: Request): void {
   );
 }
 
-/** What the store does with the decision. */
+/** The store's handling of the decision. */
 function admit(sim: Simulation, key: string, item: AdmissionRequest): Found | Problem {
   const { nowMs, met } = sim;
   const earlier = sim.keys.get(key) ?? null;

@@ -1,4 +1,4 @@
-// Which cost needs an approval, who may give it, and what growth it covers.
+// The costs that need an approval, the right to approve, and the growth that an approval covers.
 import { describe, expect, it } from 'vitest';
 
 import {

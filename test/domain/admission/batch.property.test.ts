@@ -1,4 +1,4 @@
-// Admissions decided together get the answers that they get one at a time.
+// Admissions decided together get the same answers as one at a time.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -51,7 +51,7 @@ it('in any grouping', () => {
   expect(made).toBeGreaterThan(1_000);
 });
 
-/** What the store does between batches. */
+/** The store's work between batches. */
 function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
   let book: AdmissionBook = {
     keys: new Map(),
@@ -67,7 +67,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
   const answers: unknown[] = [];
   const numbers: number[] = [];
   for (const batch of batches) {
-    // The first pass finds out how many there are; it must not depend on the numbers.
+    // The first pass counts the numbers; it must not depend on their values.
     const { made } = decideBatch(book, batch, (index) => -1 - index);
     const first = 100 + numbers.length;
     const outcome = decideBatch(book, batch, (index) => first + index);

@@ -1,4 +1,4 @@
-// How a job joins the queue: what it waits for, and what ends it at once.
+// How a job joins the queue: its dependencies, and the reasons that end it at once.
 import { describe, expect, it } from 'vitest';
 
 import {

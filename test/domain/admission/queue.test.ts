@@ -1,4 +1,4 @@
-// Which jobs of the queue are admitted.
+// The jobs of the queue that are admitted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

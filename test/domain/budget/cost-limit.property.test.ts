@@ -1,4 +1,4 @@
-// A cluster with a cost limit, planned at each of its wakes alone: it ends at most two seconds' price beyond its limit.
+// A cluster with a cost limit, planned only at its wake-ups: it ends at most two seconds' price beyond its limit.
 import { expect, it } from 'vitest';
 
 import { costEnd, costWakes, watchCost } from '../../../domain/cluster/cost-limit.ts';
@@ -49,7 +49,7 @@ it('ends when its limit is reached, whatever comes and goes, and warns once befo
         wakes += 1;
       }
     }
-    // No wake without end: a few for each change.
+    // The number of wake-ups is bounded: a few for each change.
     expect(wakes).toBeLessThan(2_000);
     if (costEnd(state, nowMs) === null) continue;
     ends += 1;

@@ -1,5 +1,5 @@
-// Whatever is launched between two counts: a budget that stops is exceeded by no more than what was spent since the count
-// before, and one that refuses keeps everything new from being launched.
+// Any launches between two counts: a budget that stops is exceeded by no more than the spending since the previous count, and one
+// that refuses prevents every new launch.
 import { expect, it } from 'vitest';
 
 import { refusedByBudget, type CountedBudget } from '../../../domain/budget/admit.ts';
@@ -12,7 +12,7 @@ import { createRandom } from '../../support/random.ts';
 const simulations = 60;
 const users = ['ada', 'bob'];
 
-/** By run, or under 0 by all that the budget covers. */
+/** By run, or under 0 for everything that the budget covers. */
 function spentOf({ subject, period }: Budget, ledger: readonly CostEntry[], fromMs: number, nowMs: number) {
   const sums = new Map<number, number>();
   for (const entry of ledger) {
@@ -38,7 +38,7 @@ it('a budget that stops is exceeded by at most the spending between two counts',
       warnShare: 0.8,
       action: random() < 0.6 ? 'stop' : 'refuse',
     };
-    // Near midnight, and near the end of a month: periods begin anew meanwhile.
+    // Near midnight and near the end of a month: periods begin anew meanwhile.
     let nowMs = Date.UTC(2026, 0, 31, 23, between(30, 59));
     let ledger: CostEntry[] = [];
     let counted: CountedBudget = { ...budget, counted: null };
@@ -62,7 +62,7 @@ it('a budget that stops is exceeded by at most the spending between two counts',
     };
     for (let step = 0; step < 120; step += 1) {
       const before = { nowMs, spent: spentOf(budget, ledger, periodStartMs(budget.period, nowMs), nowMs) };
-      // What the API and the clusters do until the next count.
+      // The work of the API and the clusters until the next count.
       for (let change = between(0, 3); change > 0; change -= 1) {
         nowMs += between(0, countEveryMs / 4);
         const owner = users[between(0, 1)] ?? 'ada';
@@ -94,7 +94,7 @@ it('a budget that stops is exceeded by at most the spending between two counts',
         if (budget.action !== 'stop' || micros <= budget.micros) continue;
         exceeded += 1;
         const earlier = fromMs > before.nowMs ? 0 : (before.spent.get(key) ?? 0);
-        // At the count before it was not used up, or all that it covers had been stopped then.
+        // At the previous count the budget was not used up, or everything that it covers had been stopped.
         if (earlier >= budget.micros && micros !== earlier)
           throw new Error(`seed ${seed}: ${micros} after ${earlier} of ${budget.micros}`);
       }

@@ -1,4 +1,4 @@
-// Adaptive scaling against what distributed's own Adaptive did with the same load (recorded/record-adaptive.py).
+// Adaptive scaling against the recorded decisions of distributed's own Adaptive under the same load (recorded/record-adaptive.py).
 import { readFileSync } from 'node:fs';
 
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The alarm of a cluster most of whose instances are silent at once: when it is raised, and when it ends.
+// The alarm of a cluster when most of its instances are silent at once: its beginning and its end.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';

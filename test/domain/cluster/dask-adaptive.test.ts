@@ -1,4 +1,4 @@
-// A person scales a cluster whose adaptive scaling is on.
+// A user scales a cluster while adaptive scaling is on.
 import { expect, it } from 'vitest';
 
 import { createClusterState } from '../../../domain/cluster/create.ts';

@@ -1,4 +1,4 @@
-// An outage of ours ends no Dask cluster: time alone says nothing of a cluster whose head cannot be heard.
+// An outage of the control plane ends no Dask cluster: time alone proves nothing about a cluster whose head cannot be heard.
 import { expect, it } from 'vitest';
 
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
@@ -23,7 +23,7 @@ it.each([
   const backMs = goOn(state, 60_000, 60_000 + timeoutMs + 700_000);
   expect(state.stopRequested).toBeNull();
 
-  // The first report after an outage is no proof that there is none held up behind it.
+  // After the first report following an outage, earlier reports may still be delayed.
   hear(state, backMs);
   decide(state, backMs);
   expect(state.stopRequested).toBeNull();
@@ -120,7 +120,7 @@ function hear(state: ClusterState, nowMs: number, more: DaskReport = {}): void {
   expect(verdict).toBe('accepted');
 }
 
-/** Our own link is down: each inspected instance exists, and the API has heard none. */
+/** The control plane's link is down: each inspected instance exists, and the API has heard none. */
 function decide(state: ClusterState, nowMs: number): number | null {
   for (const decision of planCluster(state, nowMs).decisions) {
     intend(state, decision, nowMs);
@@ -131,7 +131,7 @@ function decide(state: ClusterState, nowMs: number): number | null {
   return planCluster(state, nowMs).wakeAtMs;
 }
 
-/** From one wake-up to the next, as the workflow does, until the end or `untilMs`; says when that was. */
+/** From one wake-up to the next, as the workflow does, until the end or `untilMs`; returns the time. */
 function goOn(state: ClusterState, fromMs: number, untilMs: number): number {
   for (let nowMs = fromMs; ;) {
     const wakeAtMs = decide(state, nowMs);

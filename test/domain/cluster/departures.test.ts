@@ -1,5 +1,5 @@
-// Instances that leave in order, interrupted or released: which work they finish, how the history of their slot changes, and
-// which instance replaces them.
+// Instances that leave in order, interrupted or released: the work they finish, the changed history of their slot, and the slot
+// that a replacement fills.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
@@ -48,7 +48,7 @@ function processOf(slot: number, state: 'started' | 'error', code = 'ENVIRONMENT
   return { process: { state, name, stage: 'dask', address: reason === null ? `tls://${name}` : null, reason } };
 }
 
-/** Carries out what the plan wants, with a cloud that gives all it is asked for, until it wants no more. */
+/** Carries out all decisions, with a cloud of unlimited capacity, until the plan is empty. */
 function act(state: ClusterState, nowMs: number): Decision[] {
   const done: Decision[] = [];
   for (let plan = planCluster(state, nowMs); plan.decisions.length > 0; plan = planCluster(state, nowMs)) {
@@ -123,7 +123,7 @@ describe('an interrupted worker of a job', () => {
   });
 });
 
-/** A cluster whose slot 1 has failed so often that one more failure ends it, and the instance that is now in it. */
+/** A cluster whose slot 1 has failed so often that one more failure ends it, and the slot's current instance. */
 function afterFourFailures(): { state: ClusterState; good: string; nowMs: number } {
   const state = jobCluster(2);
   act(state, 0);
@@ -166,7 +166,7 @@ describe('one that works for a while and leaves in order', () => {
     act(state, noticeMs);
     dieAtOnce(state, 'i-1-6', noticeMs + 1);
     expect(state.slots[1]).toMatchObject({ failures: 1, givenUp: null });
-    // What failed after it had begun to work is not made up for by its work.
+    // A failure after the instance began to work is not offset by its work.
     expect(ended(act(state, noticeMs + 2 * minuteMs))).toContain(good);
     expect(state.slots[1]).toMatchObject({ failures: 1 });
   });
@@ -191,7 +191,7 @@ describe('one that works for a while and leaves in order', () => {
 });
 
 describe('a scheduler that cannot start', () => {
-  /** How many instances are launched for it, each of which fails at once, before the cluster ends. */
+  /** The number of instances that are launched and fail at once before the cluster ends. */
   function launchesUntilEnd(code: string): number {
     const state = daskCluster(2);
     let nowMs = 0;
@@ -231,7 +231,7 @@ describe('a worker that a scale-down moves into a slot that was given up', () =>
     ]);
     say(state, 'i-4-1', 3 * minuteMs, { kind: 'leaving' });
     act(state, 3 * minuteMs);
-    // The slot has had one before: no generation of a slot comes twice.
+    // The slot had an instance before: no generation of a slot is used twice.
     expect(state.instances.map(({ id }) => id).toSorted()).toEqual(['i-0-1', 'i-1-2', 'i-2-1', 'i-3-1']);
   });
 

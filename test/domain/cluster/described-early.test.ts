@@ -1,4 +1,5 @@
-// Instances that end before their agents register: their cloud is asked long before the register timeout, and its reason is passed on.
+// Instances that end before their agents register: the cluster queries the cloud long before the register timeout, and passes its
+// reason on.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
@@ -32,7 +33,7 @@ function createState(registerTimeoutMs = cloudRegisterTimeoutMs): ClusterState {
   return createClusterState({ number: 7, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
 }
 
-/** Carries out what is planned at that time; every inspection has the same answer. */
+/** Carries out the decisions at that time; every inspection has the same answer. */
 function pass(state: ClusterState, nowMs: number, seen: Seen): Decision['kind'][] {
   const kinds: Decision['kind'][] = [];
   for (let { decisions } = planCluster(state, nowMs); decisions.length > 0; { decisions } = planCluster(state, nowMs)) {
@@ -59,7 +60,7 @@ function inspected(state: ClusterState, ids: string[], seen: Seen, nowMs: number
 const lives: Seen = { state: 'alive' };
 const ended: Seen = { state: 'gone', why };
 
-/** Every moment at which the plan wakes, until the condition holds. */
+/** Every wake-up of the plan until the condition holds. */
 function wakesUntil(state: ClusterState, seen: Seen, hasEnded: (nowMs: number) => boolean): number[] {
   const wakes: number[] = [];
   for (let nowMs = 0; !hasEnded(nowMs);) {

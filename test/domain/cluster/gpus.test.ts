@@ -1,4 +1,4 @@
-// GPUs of a cluster that do nothing: its view, its events, why, and the notification.
+// Idle GPUs of a cluster: its view, its events, its explanation, and the notification.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, hasChanges, type Report } from '../../../domain/cluster/apply.ts';
@@ -60,7 +60,7 @@ describe('GPUs that do nothing', () => {
     expect(events(state)).toEqual(['IDLE_GPU: 1 of 1 GPU has done nothing for 15 minutes (i-1)']);
     gpus(state, 'i-0', 2, 2, 40 * minute);
     expect(events(state).at(-1)).toBe('IDLE_GPU: 4 of 4 GPUs have done nothing for 35 minutes (i-0, i-1, i-2)');
-    // Fewer than before make none.
+    // A smaller number of GPUs causes none.
     gpus(state, 'i-0', 2, 0, 80 * minute);
     gpus(state, 'i-1', 1, 0, 81 * minute);
     expect(events(state)).toHaveLength(2);

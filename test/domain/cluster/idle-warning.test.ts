@@ -1,4 +1,4 @@
-// The warning of a Dask cluster that computes nothing for long: once for each such time, with its cost, and without an end.
+// The warning about a Dask cluster that has been idle for long: once for each idle period, with its cost, and without ending the cluster.
 import { expect, it } from 'vitest';
 
 import { createClusterState } from '../../../domain/cluster/create.ts';

@@ -1,4 +1,4 @@
-// How far the operator lets ports be opened.
+// The operator's limit on open ports.
 import { describe, expect, it } from 'vitest';
 
 import {

@@ -1,4 +1,4 @@
-// Who may reach a head instance: what people write, and what a firewall takes.
+// Access to a head instance: the users' notation and a firewall's rules.
 import { describe, expect, it } from 'vitest';
 
 import { parseIngressRules, portsOf } from '../../../domain/cluster/capacity/ingress-rules.ts';

@@ -1,4 +1,4 @@
-// Which instances a cluster inspects and loses, against 3,000 simulations of agents, clouds and API outages. A failure prints
+// The instances that a cluster inspects and loses, against 3,000 simulations of agents, clouds and API outages. A failure prints
 // its seed and the smallest simulation that breaks a rule.
 import { expect, it } from 'vitest';
 

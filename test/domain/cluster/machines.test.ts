@@ -1,5 +1,5 @@
-// What a cloud is asked for after it could not give something: never the same again too soon, never across zones, and on
-// demand only where the policy says so.
+// The next launches after a cloud had no capacity: never the same too soon, never across zones, and on demand only where the
+// policy permits it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Instances that have not registered in time, when the reason may be an outage of ours.
+// Instances that have not registered in time, possibly because of a control plane outage.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
@@ -22,7 +22,7 @@ function launched(): ClusterState {
   return state;
 }
 
-/** Carries out what is planned until nothing is, at that time; the kinds of decisions. */
+/** Carries out decisions until there are none, all at that time; returns their kinds. */
 function pass(
   state: ClusterState,
   nowMs: number,
@@ -80,7 +80,7 @@ describe('an instance that has not registered in time', () => {
 
   it('registers after an outage of Temporal, although its deadline passed in it', () => {
     const state = launched();
-    // All timers fire at once when Temporal is back, and the registration comes a moment later.
+    // All timers fire at once when Temporal recovers, and the registration arrives a moment later.
     const backMs = registerTimeoutMs + 14 * 60_000;
     expect(pass(state, backMs, { apiAnswers: true })).toEqual(['inspect']);
     for (const { id } of state.instances) expect(applyReport(state, registration(id), backMs + 1)).toBe('accepted');

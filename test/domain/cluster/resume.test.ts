@@ -1,4 +1,4 @@
-// What the next run of a cluster's workflow begins again, when the one before was not answered.
+// Effects that the next run of a cluster's workflow repeats, because the previous run got no answer.
 import { expect, it } from 'vitest';
 
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
@@ -11,7 +11,7 @@ import type { ClusterState } from '../../../domain/cluster/state.ts';
 
 const registerTimeoutMs = 120_000;
 
-/** Four instances, of which so many have registered. */
+/** Four instances, of which this many have registered. */
 function started(registered: number): ClusterState {
   const settings = {
     ...{ name: 'c', job: 7, instances: 4, provider: 'local', providerQueue: 'local/a', instanceVcpus: 1 },

@@ -1,5 +1,5 @@
-// Slots whose instances fail in a row: how long they wait, when they are given up, and that good work ends the row. On a
-// cloud the pauses are long enough to outlast half an hour of trouble.
+// Slots with a streak of failed instances: their pauses, when they are given up, and that good work ends the streak. On a cloud
+// the pauses are long enough to outlast half an hour of failures.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
@@ -36,7 +36,7 @@ function cluster(): ClusterState {
   return createClusterState({ number: 1, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
 }
 
-/** Lets the plan do what it wants, with an instance that lives so long after it registered, or that never registers. */
+/** Carries out the plan with instances that live this long after they registered, or that never register. */
 function live(
   state: ClusterState,
   untilMs: number,

@@ -1,4 +1,4 @@
-// How instances come up, step by step, as a cluster notes it.
+// The stages of an instance's start, as a cluster records them.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
@@ -7,7 +7,7 @@ import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import { stagesOf } from '../../../domain/cluster/instance/stages.ts';
 import { daskClusterSettings, daskSettings } from '../../builders/dask-settings.ts';
 
-/** Asked for at 1 s, launched at 3 s. */
+/** Requested at 1 s, launched at 3 s. */
 function launched() {
   const cluster = { number: 1, workspace: 'w', user: 'u', createdAtMs: 0 };
   const state = createClusterState(cluster, daskClusterSettings(1, daskSettings));

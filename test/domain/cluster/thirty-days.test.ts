@@ -1,5 +1,5 @@
-// Thirty days of a Dask cluster that is scaled every minute: 43,200 times, by the rules that its workflow follows. What a run carries
-// to the next one, and what a day writes to the database, must not grow.
+// Thirty days of a Dask cluster that is scaled every minute: 43,200 times, by the rules of its workflow. The state that a run
+// hands to the next one, and a day's writes to the database, must not grow.
 import { expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
@@ -57,7 +57,7 @@ it('carries no more and writes no more on its last day than on its first', { tim
   expect(Math.max(...viewBytes)).toBeLessThan(1.2 * (viewBytes[first] ?? 0));
 });
 
-/** The turns of the workflow's loop until nothing is left to do; how many rows of history and costs they write. */
+/** Runs the workflow's loop until the plan is empty; returns the number of history and cost rows written. */
 function act(state: ClusterState, nowMs: number): number {
   let rows = 0;
   for (let turn = 0; ; turn += 1) {
@@ -68,7 +68,7 @@ function act(state: ClusterState, nowMs: number): number {
       carryOut(state, decision, nowMs);
     }
     recordChanges(state, nowMs);
-    // Written at once, as while the database takes it.
+    // Written at once, as while the database is available.
     const [history, costs] = [[...state.history.held], [...state.costs]];
     rows += history.length + costs.length;
     forgetHistory(state.history, history);
@@ -95,7 +95,7 @@ function carryOut(state: ClusterState, decision: Decision, nowMs: number): void 
 const heard = (ids: readonly string[], heardAtMs: number) =>
   ids.map((instance) => ({ instance, heardAtMs, sinceMs: 0, silentAfterMs: null }));
 
-/** New instances start their processes, and what is to be drained is. */
+/** New instances start their processes, and draining instances report drained. */
 function reportAll(state: ClusterState, nowMs: number): void {
   const live = state.instances.filter((each) => each.state === 'starting' || each.state === 'ready');
   for (const { id, role, agent } of live) {

@@ -1,4 +1,4 @@
-// What a cluster's reservation hears of its usage, and when.
+// The usage reports of a cluster to its reservation, and their times.
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyTerminated } from '../../../domain/cluster/apply.ts';
@@ -20,7 +20,7 @@ function running(count: number) {
   decide(0);
   const launched = Array.from({ length: count }, (_, slot) => ({ id: `i_${slot}`, slot, offer: 'local', zone: 'z' }));
   applyLaunch(state, 1, { launched, failures: [] }, 1);
-  /** What is noted, as its workflow notes it. */
+  /** The recorded reports, as its workflow records them. */
   const noted = () => {
     const usage = usageToNote(state);
     if (usage !== null) usageWasNoted(state, usage);

@@ -1,4 +1,4 @@
-// Why a cluster is as it is: each sentence, with the facts that it rests on.
+// The explanation of a cluster's state: each sentence, with its facts.
 import { describe, expect, it } from 'vitest';
 
 import { explainCluster, type ClusterFacts, type DaskFacts } from '../../../domain/cluster/why.ts';

@@ -1,4 +1,4 @@
-// What intervals cost: by the second, a minute at least, and parts that add up.
+// The cost of intervals: by the second, at least a minute, and parts that add up.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

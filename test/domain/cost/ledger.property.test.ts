@@ -1,5 +1,5 @@
-// The cost ledger in the database against the bill of the emulated cloud, over random runs with kills: the same instances, their times to
-// the second, and the same sum.
+// The cost ledger in the database against the bill of the emulated cloud, over random runs with kills: the same instances, their
+// times to the second, and the same sum.
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
@@ -12,7 +12,7 @@ import { describeShares } from '../../builders/simulations.ts';
 import { aClusterView, addWorkspace, opened } from '../../store/fixtures.ts';
 import { simulationRuns } from '../../support/fuzz-options.ts';
 
-/** As many as issue and documents promise; `npm test` runs fewer. */
+/** At most as many as the documents promise; `npm test` runs fewer. */
 const numRuns = Math.min(1_000, simulationRuns(process.env));
 const farMs = 4_000_000_000_000;
 
@@ -68,7 +68,7 @@ function expectBill(ledger: readonly CostInterval[], { cloud, unnamed, endedMicr
   for (const interval of ledger) {
     const bill = cloud.billOf(interval.instance);
     if (unnamed.has(interval.instance)) {
-      // Our own times are never too short.
+      // The control plane's own times are never too short.
       expect(interval.fromMs).toBeLessThan(bill.launchedAtMs + 1_000);
       expect(interval.toMs).toBeGreaterThanOrEqual(bill.endedAtMs);
       continue;

@@ -26,7 +26,7 @@ describe('the cost of a task', () => {
   });
 });
 
-/** Pauses and runs that follow each other on one instance, also before and after it existed by another clock. */
+/** Pauses and consecutive runs on one instance, also before and after its lifetime by another clock. */
 const life = fc.record({
   fromMs: fc.integer({ min: 0, max: 20 * hourMs }),
   lengthMs: fc.option(fc.integer({ min: 0, max: 20 * hourMs })),

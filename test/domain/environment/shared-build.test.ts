@@ -1,4 +1,4 @@
-// Who builds an environment that many instances need, in any order of requests, also when builders die.
+// The builder of an environment that many instances need, in any order of requests, also when builders die.
 import { describe, expect, it } from 'vitest';
 
 import {

@@ -7,7 +7,7 @@ const tasks: TaskTimes[] = [
   { state: 'done', startedAtMs: 100, endedAtMs: 200 },
   { state: 'error', startedAtMs: 150, endedAtMs: 300 },
   { state: 'cancelled', startedAtMs: null, endedAtMs: 400 },
-  // Of a job that is open.
+  // For a job that is open.
   { state: 'running', startedAtMs: 250, endedAtMs: null },
   { state: 'assigned', startedAtMs: null, endedAtMs: null },
   { state: 'unknown', startedAtMs: null, endedAtMs: null },

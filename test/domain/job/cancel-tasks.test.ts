@@ -1,4 +1,4 @@
-// Some tasks are cancelled, and the job goes on with the others.
+// Some tasks are cancelled, and the job continues with the others.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

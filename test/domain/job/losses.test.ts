@@ -1,5 +1,5 @@
-// What a task loses with its instance: attempts that count against it, attempts that do not, and what happens to a task that
-// may have cost an instance.
+// The effects of an instance's loss on a task: attempts that count against it, attempts that do not, and the handling of a task
+// that may have caused the loss.
 import { expect, it } from 'vitest';
 
 import { createJobState } from '../../../domain/job/create.ts';
@@ -87,7 +87,7 @@ it('each task that may have cost an instance runs with no other lease beside it'
   expect(first.mayHold).toBeGreaterThan(1);
   loseInstance(state, { id: 'i_lost', why: 'it no longer exists', isOrderly: false }, 2);
 
-  // The one that ran, and the three that may have begun.
+  // The running task, and the three that may have begun.
   for (let round = 0; round < 4; round += 1) {
     const nowMs = 10 + 2 * round;
     const { grants, mayHold } = take('i_next', nowMs);

@@ -1,5 +1,5 @@
-// A job of a million tasks against a plain model: agents that come, fail, are lost and go in order, cancels of many tasks, and
-// continue-as-new. Its state stays small whatever happens.
+// A job of a million tasks against a plain model: agents that start, fail, are lost and leave in order, cancellations of many
+// tasks, and continue-as-new. Its state always stays small.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -16,7 +16,7 @@ import { pageDue, pageWritten, summarizeJob } from '../../../domain/job/summary.
 const agents = 20;
 const perRequest = 50;
 
-/** The model: one byte a task, changed by what was answered alone. */
+/** The model: one byte a task, changed only by the answers. */
 const [open, leased, done, failed, cancelled] = [0, 1, 2, 3, 4];
 
 const step = fc.oneof(
@@ -48,7 +48,7 @@ it('records each of a million tasks once, and its state stays below 600 kB', { t
         else run.continueAsNew();
         run.compare();
       }
-      // To run them all would take minutes.
+      // Running all of them would take minutes.
       run.cancel(run.state().nextFresh + 2_000, maxTasks, 1);
       for (let round = 0; run.state().outcome === null; round += 1) {
         expect(round).toBeLessThan(500);

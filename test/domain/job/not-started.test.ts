@@ -1,4 +1,4 @@
-// Why no task of an admitted job has started yet.
+// The reason why no task of an admitted job has started yet.
 import { expect, it } from 'vitest';
 
 import { notStartedReason } from '../../../domain/job/not-started.ts';

@@ -21,7 +21,7 @@ describe('a job whose head instance has tasks of its own', () => {
     expect(ask(state, 'worker-5', false, 1)).toBeNull();
     expect(ask(state, 'head', true, 2)).toBe(4);
     end(state, 'head', true, 2, 0);
-    // Its first task failed and is tried again, after those that were never tried.
+    // Its first task failed and is retried after those that were never tried.
     expect(ask(state, 'head', true, 3)).toBe(1);
     end(state, 'head', true, 3, 0);
     expect(ask(state, 'head', true, 4)).toBeNull();
@@ -96,7 +96,7 @@ describe('a job that starts all at once', () => {
     expect(ask(state, 'b', false, 1)).toBeNull();
     expect(ask(state, 'c', false, 1)).toBe(0);
     expect(ask(state, 'b', false, 2)).toBe(1);
-    // Once it has started, a lost instance delays no other.
+    // After it has started, a lost instance delays no other.
     loseInstance(state, { id: 'c', why: 'gone', isOrderly: false }, 3);
     expect(ask(state, 'head', true, 2)).toBe(0);
     expect(ask(state, 'd', false, 1)).toBe(2);

@@ -1,4 +1,4 @@
-// What it costs a job's history that an agent says that its task still runs.
+// The cost of lease renewals in a job's history.
 import { expect, it } from 'vitest';
 
 import { createJobState } from '../../../domain/job/create.ts';
@@ -28,7 +28,7 @@ const say = (state: JobState, nowMs: number, item: Partial<ExchangeItem>): Excha
     (index) => index,
   );
 
-/** An agent that renews as late as it may; the times at which it does. */
+/** An agent that renews as late as permitted; returns the times. */
 function renewUntil(state: JobState, untilMs: number): number[] {
   const times: number[] = [];
   let { renewWithinMs } = say(state, 0, { want: 1 });

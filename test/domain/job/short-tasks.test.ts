@@ -1,4 +1,4 @@
-// What the loss of an agent costs a job of short tasks.
+// The cost of a lost agent for a job of short tasks.
 import { expect, it } from 'vitest';
 
 import { runShortTasks } from '../../builders/short-tasks.ts';

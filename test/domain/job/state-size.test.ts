@@ -1,5 +1,5 @@
-// The largest state that a job can have: a retry of scattered tasks of a long array, scattered cancels, as many lost instances as are
-// remembered, all leases that are granted ahead, and an object store that takes no records.
+// The largest state that a job can have: a retry of scattered tasks of a long array, scattered cancellations, the maximum number
+// of remembered lost instances, all leases that are granted ahead, and an object store that rejects records.
 import { expect, it } from 'vitest';
 
 import { parseArray } from '../../../domain/job/array.ts';

@@ -1,4 +1,4 @@
-// The array of a retry: some tasks of another array, whatever their ids.
+// The array of a retry: some tasks of another array, with any ids.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// When a job and its tasks started, from what the workflow knows without the agents' clocks.
+// The start times of a job and its tasks, from the workflow's own data without the agents' clocks.
 import { expect, it } from 'vitest';
 
 import { createJobState } from '../../../domain/job/create.ts';

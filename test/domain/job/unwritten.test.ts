@@ -1,4 +1,4 @@
-// Records that the object store does not take wait in the job's state, which has a bound.
+// Records that the object store rejects wait in the job's state, which has a bound.
 import { expect, it } from 'vitest';
 
 import { createJobState } from '../../../domain/job/create.ts';

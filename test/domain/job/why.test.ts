@@ -1,4 +1,4 @@
-// Why a job is as it is: each sentence, with the facts that it rests on.
+// The explanation of a job's state: each sentence, with its facts.
 import { expect, it } from 'vitest';
 
 import { explainJob, type JobCluster, type JobFacts, type JobRules } from '../../../domain/job/why.ts';

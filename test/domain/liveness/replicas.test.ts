@@ -1,4 +1,4 @@
-// For how long the API has been listening, from what each of its replicas has written.
+// For how long the API has been listening, from the rows of its replicas.
 import { describe, expect, it } from 'vitest';
 
 import {

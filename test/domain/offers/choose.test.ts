@@ -1,4 +1,4 @@
-// Choosing instance types: the seeds' own examples, and what holds for any requirements and any offer.
+// Choosing instance types: the seeds' own examples, and the invariants for any requirements and any offer.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What a launch may come to: the plain cases, and 10,000 simulations of any offers and any request.
+// The possible results of a launch: plain cases, and 10,000 simulations of any offers and any request.
 import { describe, expect, it } from 'vitest';
 
 import type { Offer } from '../../../domain/offers/offer.ts';

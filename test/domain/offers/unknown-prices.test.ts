@@ -1,4 +1,4 @@
-// Types whose price is unknown, types with GPUs, and what comes near when nothing fits.
+// Types with an unknown price, types with GPUs, and the nearest types when none fits.
 import { describe, expect, it } from 'vitest';
 
 import { cheapestFirst, chooseTypes, typesOf, type InstanceFamilies } from '../../../domain/offers/choose.ts';

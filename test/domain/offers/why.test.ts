@@ -1,4 +1,4 @@
-// Why instances are of their types: what was launched, what is asked for first, and what would be next.
+// The explanation of the instances' types: the launched types, the first choice, and the next.
 import { expect, it } from 'vitest';
 
 import type { Offer } from '../../../domain/offers/offer.ts';

@@ -1,4 +1,4 @@
-// How a request and the defaults of its workspace come together.
+// How a request and the defaults of its workspace are merged.
 import { expect, it } from 'vitest';
 
 import { withDefaults, type WorkspaceDefaults } from '../../../domain/people/defaults.ts';

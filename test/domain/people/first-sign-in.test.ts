@@ -1,4 +1,4 @@
-// Which addresses count, and where an account may go.
+// The addresses that count, and the workspaces that an account may enter.
 import { describe, expect, it } from 'vitest';
 
 import { usableAddress, workspacesOf, type KnownPlaces } from '../../../domain/people/first-sign-in.ts';

@@ -1,4 +1,4 @@
-// Tokens that make tokens, admins who come and go, in random orders. A failure prints its seed and the smallest run.
+// Tokens that create tokens, and admins who are added and removed, in random orders. A failure prints its seed and the smallest run.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -46,7 +46,7 @@ const plan = fc.record({ steps: fc.array(step, { minLength: 20, maxLength: 50, s
 interface Simulation {
   model: Model;
   nowMs: number;
-  /** Names of users that were removed. */
+  /** Names of removed users. */
   removed: Set<string>;
   met: Met<Subject>;
 }
@@ -69,7 +69,7 @@ function run({ steps }: { steps: Step[] }, met: Met<Subject>): void {
   }
 }
 
-/** The scopes of a token by this test's own reckoning. */
+/** The scopes of a token, computed by this test itself. */
 function rightsOf({ model, nowMs }: Simulation, token: Token): Scope[] {
   const owner = model.users.find(({ id }) => id === token.userId);
   const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && nowMs >= token.expiresAtMs);

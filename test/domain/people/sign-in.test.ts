@@ -1,4 +1,4 @@
-// Whom a sign-in at the identity provider finds, what it adds, and whom it refuses.
+// The user that a sign-in at the identity provider finds, its additions, and its refusals.
 import { describe, expect, it } from 'vitest';
 
 import { maxTokensPerUser, maxUsersPerWorkspace } from '../../../domain/people/limits.ts';

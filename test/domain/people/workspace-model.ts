@@ -1,4 +1,4 @@
-// The users and tokens of one workspace in memory, changed by the rules alone: what the store does with rows.
+// The users and tokens of one workspace in memory, changed by the rules alone, as the store does with rows.
 import { authorityOf, type Caller } from '../../../domain/people/authority.ts';
 import type { Problem } from '../../../domain/errors.ts';
 import type { By, IssueToken, PutUser, Token, User } from '../../../domain/people/state.ts';
@@ -9,7 +9,7 @@ export interface Model {
   slug: string;
   users: User[];
   tokens: Token[];
-  /** User ids made so far. */
+  /** User ids created so far. */
   ids: number;
 }
 

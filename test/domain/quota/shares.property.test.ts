@@ -1,5 +1,5 @@
-// Clusters whose requests for another size are delivered late, in any order, or never, and whose reports come late: the
-// reservation always covers what the cluster has and may start, and no more in the end.
+// Clusters whose resize requests are delivered late, in any order, or never, and whose reports arrive late: the reservation
+// always covers the cluster's instances and its possible launches, and no more in the end.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -33,7 +33,7 @@ interface Report {
   adapt: number;
 }
 
-/** As its workflow is: the newest request of each kind counts. */
+/** As its workflow: the newest request of each kind counts. */
 interface Cluster {
   target: number;
   maximum: number;
@@ -41,7 +41,7 @@ interface Cluster {
   adapt: number;
   /** Instances that exist, ending ones included. */
   running: number;
-  /** On their way to the store. */
+  /** In transit to the store. */
   reports: Report[];
   reported: Report | null;
 }
@@ -144,7 +144,7 @@ function aim(cluster: Cluster, target: number): void {
   cluster.running = Math.max(cluster.running, target);
 }
 
-/** When it follows another request, and when it has become smaller. */
+/** After another request, and after a decrease. */
 function report(cluster: Cluster): void {
   const { reported, running: instances, scale, adapt } = cluster;
   if (scale === 0 && adapt === 0) return;
@@ -163,13 +163,13 @@ function receive(sim: Simulation, which: number): void {
   if (sim.reservation.instances < reservation.instances) met('released');
 }
 
-/** All reports have arrived, and no instance is left that is not wanted. */
+/** All reports have arrived, and no surplus instance remains. */
 function settle(sim: Simulation): void {
   const { cluster } = sim;
   while (cluster.running > cluster.target) take(sim, { do: 'end one', report: 0 });
   while (cluster.reports.length > 0) receive(sim, 0);
   const { share, instances } = sim.reservation;
-  // A cluster whose newest request was lost does not know of it, and keeps what it has until the next.
+  // A cluster that never received its newest request keeps its reservation until the next.
   if (share === undefined || share.scale.seq !== cluster.scale || share.adapt.seq !== cluster.adapt) return;
   if (sim.requests.length > 0) return;
   const wanted = Math.max(share.scale.wanted, share.adapt.wanted, cluster.target);

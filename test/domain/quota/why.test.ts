@@ -1,4 +1,4 @@
-// How much bigger the quota lets a cluster or job get.
+// How much larger the quota lets a cluster or job become.
 import { expect, it } from 'vitest';
 
 import { explainQuota } from '../../../domain/quota/why.ts';

@@ -1,4 +1,4 @@
-// What follows from an open row and the workflows of its number.
+// The decision for an open row, given the workflows of its number.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -8,7 +8,7 @@ import { decideRow, type ObservedRecord, type RowDecision } from '../../../domai
 const graceMs = 60_000;
 const nowMs = 1_000_000;
 
-/** With a workflow that has been missing for long, if it is. */
+/** Optionally with a workflow that has been missing for long. */
 const decide = (row: Partial<ObservedRecord>): RowDecision =>
   decideRow({ kind: 'job', job: 'open', cluster: 'open', missingSinceMs: nowMs - graceMs, ...row }, graceMs, nowMs);
 

@@ -1,4 +1,4 @@
-// Only what the known fault stopped is reset, and only if the code that wrote the history is the one that cannot follow it.
+// Only a workflow that the known fault stopped is reset, and only if the code that wrote the history is the code that cannot replay it.
 import { describe, expect, it } from 'vitest';
 
 import { decideStuck, rememberReset } from '../../../domain/stuck/decide.ts';

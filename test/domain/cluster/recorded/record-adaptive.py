@@ -1,6 +1,8 @@
-"""Records what distributed's own Adaptive does with load curves: python record-adaptive.py > adaptive.json
+"""Records the decisions of distributed's own Adaptive for load curves: python record-adaptive.py >
+adaptive.json
 
-A curve is the scheduler's target at each interval. Workers arrive at once, and the highest numbers are closed first.
+A curve is the scheduler's target at each interval. Workers arrive at once, and the highest numbers
+are closed first.
 """
 
 import asyncio
