@@ -1,4 +1,4 @@
-// An agent that fails writes the reason to its own log, where users and CloudWatch read it, and exits with 1, late or never delayed.
+// An agent that fails writes the reason to its own log, where users and CloudWatch read it, and exits with 1; a hanging flush does not delay it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// One builder in a process of its own: prints each stage as it begins, then what it made, one JSON value a line. At the
-// stage that the third argument names it stops for good, to be killed there.
+// One builder in a process of its own: prints each stage as it begins, then its result, one JSON value a line. At the stage that
+// the third argument names it stops permanently, to be killed there.
 import { writeSync } from 'node:fs';
 
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';

@@ -1,5 +1,5 @@
-// Environments that are built as the user of tasks, where the agent is root: the code that a package runs while it is built reads nothing
-// of root's, and leads root nowhere.
+// Environments that are built as the task user, where the agent is root: a package's build code reads no file of root's, and
+// redirects no operation of root.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe.runIf(isRoot)('an environment that another user builds', () => {
     });
     expect(stdout).toBe(`42 ${user.uid}\n`);
     expect((await stat(join(made.directory, 'ropewalk-environment.json'))).uid).toBe(user.uid);
-    // The directories between which it was moved are root's.
+    // The source and target directories of the move are root's.
     for (const name of ['environments', 'building', 'tools']) expect((await stat(join(cacheDir, name))).uid).toBe(0);
     expect(await ensureEnvironment(request)).toMatchObject({ directory: made.directory, reused: true });
     await rm(join(made.directory, 'ropewalk-environment.json'));
@@ -53,7 +53,7 @@ describe.runIf(isRoot)('an environment that another user builds', () => {
     expect(await readdir(join(cacheDir, 'building'))).toEqual([]);
   });
 
-  /** A source distribution whose build says who runs it, and what it can read. */
+  /** A source distribution whose build reports its user and the files that it can read. */
   async function probePackage({ secret, report }: { secret: string; report: string }): Promise<string> {
     const source = join(scratch, 'probe-1.0');
     await mkdir(source, { mode: 0o755 });

@@ -1,5 +1,5 @@
-// One of many processes on the same cache, started together by the appearance of a file: a user, who takes each environment
-// in an order of its own, prints those it found and lives until its standard input ends; or a cleaner, who prints what it removed.
+// One of many processes on the same cache, started together by the appearance of a file. A user takes each environment in an
+// order of its own, prints those it found and lives until its standard input ends; a cleaner prints those it removed.
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

@@ -43,7 +43,7 @@ it('keeps what is in use, however long ago that began, until its process is gone
   await addEnvironment('aa', 100);
   await addEnvironment('bb', 100);
   await use(cacheDir, 'aa', undefined);
-  // A process with this name has never been.
+  // No process ever had this number.
   await writeFile(join(cacheDir, 'in-use', `bb.${thisBuilder().replace(/^\d+/, '999999999')}`), '');
   expect(await cleanEnvironments(cacheDir)).toEqual(['bb']);
   expect(await readdir(join(cacheDir, 'in-use'))).toEqual([`aa.${thisBuilder()}`]);
@@ -90,7 +90,7 @@ it('removes nothing that another process has found, with many of both at the sam
     expect(new Set(removed).size).toBe(removed.length);
     expect(found.filter((hash) => removed.includes(hash))).toEqual([]);
     for (const hash of found) await access(join(directoryOf(hash), 'lib', 'module.py'));
-    // Both had their share, or nothing would have been tried.
+    // A test in which either list is empty proves nothing.
     expect(found.length).toBeGreaterThan(0);
     expect(removed.length).toBeGreaterThan(0);
     expect(await readdir(join(cacheDir, 'removing'))).toEqual([]);

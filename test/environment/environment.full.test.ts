@@ -1,4 +1,4 @@
-// Real environments, built by the real uv from the real index: whole or not there at all, and built once.
+// Real environments, built by the real uv from the real index: complete or absent, and built once.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
@@ -84,7 +84,7 @@ describe('a builder that is killed', () => {
     // Held there until it is killed.
     { stage: 'install', hold: true, requirements: [...small, 'cloudpickle==3.1.1'] },
     { stage: 'ready', hold: true, requirements: [...small, 'cloudpickle==3.1.2'] },
-    // In full work, and its programs work on without it.
+    // Killed while it works; its programs work on without it.
     { stage: 'compile', hold: false, requirements: [...defaultRequirements, 'cloudpickle==3.1.2'] },
   ])('in the stage $stage leaves nothing that looks finished', async ({ stage, hold, requirements }) => {
     const killed = startBuilder(requirements, hold ? stage : '');
@@ -99,7 +99,7 @@ describe('a builder that is killed', () => {
     expect(before).not.toContain(made.hash);
     expect(made.reused).toBe(false);
     await run(made.pythonPath, ['-c', 'import toolz, cloudpickle']);
-    // What it left goes with the next builds, at the latest when its orphaned programs have ended.
+    // The next builds remove its files, at the latest after its orphaned programs have ended.
     await eventually(async () => {
       await ensure({ requirements: [`toolz==1.1.0 ; "${Date.now()}" != ""`] });
       return (await inDirectory('building')).length === 0;
@@ -193,7 +193,7 @@ afterEach(async () => {
 interface Builder {
   stage(name: string): Promise<void>;
   made(): Promise<Environment>;
-  /** The builder alone: what it started lives on, as after a crash. */
+  /** The builder alone: its children live on, as after a crash. */
   kill(): void;
   ended: Promise<unknown>;
 }
@@ -224,7 +224,7 @@ function startBuilder(requirements: string[], holdAt = ''): Builder {
   };
 }
 
-/** What build-process.ts prints last is what ensureEnvironment resolved with. */
+/** The last line of build-process.ts is ensureEnvironment's result. */
 const toEnvironment = (printed: unknown): Environment => printed as Environment;
 
 async function libOf({ directory }: Environment): Promise<string> {

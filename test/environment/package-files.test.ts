@@ -38,7 +38,7 @@ const say = async ({ pythonPath, directory, modules }: Environment, code: string
 
 const minorOf = (made: Environment): Promise<string> => say(made, 'import sys; print("%d.%d" % sys.version_info[:2])');
 
-/** A zip file, whose SHA-256 the environments ask for. */
+/** A zip file; environments require its SHA-256. */
 async function file(name: string, files: Record<string, string>): Promise<PackageFile> {
   const path = join(cacheDir, name);
   const program = 'import json, sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], "w") as archive:\n';
@@ -103,7 +103,7 @@ describe('package files', () => {
     ]).toEqual(['1', '2']);
     const [again, unchanged] = await build(changed);
     expect([again.reused, again.modules, unchanged]).toEqual([true, second.modules, ['ready']]);
-    // Kept for as long as an environment is, and removed as one: in-use.ts and clean.ts.
+    // Kept and removed like an environment: in-use.ts and clean.ts.
     expect(await readdir(join(cacheDir, 'environments'))).toContain(basename(dirname(second.modules ?? '')));
     await expect(say({ ...second, modules: null }, 'import mod')).rejects.toThrow('ModuleNotFoundError');
   });
@@ -204,7 +204,7 @@ describe('a package index with credentials', () => {
         ({ reused }) => reused,
         (error: unknown) => String(error),
       );
-      // Credentials do not decide on the content: it is there.
+      // Credentials are not part of the content's identity: the environment exists already.
       expect(refused).toBe(true);
       const wrong = ensure({
         requirements: ['private-plans', 'other'],

@@ -1,4 +1,4 @@
-// Archives of environments, and what an instance does when it cannot use one.
+// Archives of environments, and an instance's fallback when an archive is unusable.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -49,7 +49,7 @@ async function sample(): Promise<string> {
   await symlink(process.execPath, join(made, 'bin', 'python'));
   await writeFile(join(made, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
   await utimes(join(made, 'tool'), 1_700_000_000, 1_700_000_000);
-  // Many chunks that cannot be made smaller.
+  // Many incompressible chunks.
   await writeFile(join(made, 'data'), randomBytes(16_000_000));
   return made;
 }
@@ -122,7 +122,7 @@ describe('an archive', () => {
     expect((await stat(path)).uid).toBe(0);
     await unpackDirectory(as, path, { directory: into, maxBytes: packed.unpackedBytes });
     expect((await stat(join(into, 'mine'))).uid).toBe(user.uid);
-    // What only root reads cannot be packed.
+    // A file that only root can read cannot be packed.
     await writeFile(join(made, 'of-root'), 'x', { mode: 0o600 });
     await rm(path);
     await expect(packDirectory(as, made, { path, maxBytes: 1_000_000 })).rejects.toThrow(/Permission denied/);
@@ -201,7 +201,7 @@ describe('an instance', () => {
     try {
       const result = await obtain([found, { do: 'alone' }], url);
       expect(result).toMatchObject({ files: ['built'], damaged: [null, found.sha256] });
-      // Where every archive looks damaged, it is this instance that is.
+      // When every archive looks damaged, the instance is the cause.
       expect((await obtain([found, found], url)).damaged).toEqual([null, found.sha256]);
     } finally {
       server.close();

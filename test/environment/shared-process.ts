@@ -1,5 +1,5 @@
-// One instance in a process of its own, with a cache of its own: it gets the environment, sends what it has packed, and prints each
-// stage and note, then what it made, one JSON value a line. At the stage `holdAt` it stops for good, to be killed there.
+// One instance in a process of its own, with a cache of its own: it gets the environment, sends its archive, and prints each
+// stage and note, then its result, one JSON value a line. At the stage `holdAt` it stops permanently, to be killed there.
 import { writeSync } from 'node:fs';
 
 import { createApiClient } from '../../agent/api-client/client.ts';

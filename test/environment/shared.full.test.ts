@@ -51,10 +51,10 @@ interface Instance {
   printed: (text: string) => Promise<string>;
   made: () => Promise<Environment>;
   notes: () => string[];
-  /** What it shows to people. */
+  /** The texts that users see. */
   texts: () => string[];
   cacheDir: string;
-  /** All that it has started too, as a machine that is gone. */
+  /** Kills it with all its children, as a lost machine. */
   kill: () => Promise<void>;
 }
 
@@ -99,7 +99,7 @@ const imported = async ({ pythonPath }: Environment): Promise<string> =>
   (await run(pythonPath, ['-c', 'import private_plans; print(private_plans.value)'])).stdout.trim();
 
 it('is built once by many instances that start together, and works on each of them', async () => {
-  // Credentials do not decide on the content: by its own, each instance is known to the index.
+  // Credentials are not part of the content's identity: the index knows each instance by its own.
   const users = ['ada', 'bob', 'cleo', 'dan', 'eve'];
   const instances = await Promise.all(users.map((username) => start({ indexes: [{ ...indexOf(), username }] })));
   const made = await Promise.all(instances.map((each) => each.made()));
@@ -110,17 +110,17 @@ it('is built once by many instances that start together, and works on each of th
     'ENVIRONMENT_BUILT',
     ...Array.from({ length: 4 }, () => 'ENVIRONMENT_DOWNLOADED'),
   ]);
-  // Those who wait say what the builder does.
+  // Waiting instances show the builder's stage.
   const texts = instances.flatMap((each) => each.texts());
   expect(texts.some((text) => /^another instance makes it, now (getting|installing|compiling)/.test(text))).toBe(true);
   expect([...index.downloadedBy()]).toEqual([users[made.findIndex(({ downloaded }) => downloaded === null)]]);
-  // Those who fetched it have not even installed uv; nothing is left of archives.
+  // The instances that fetched it have not even installed uv; no archive remains.
   for (const [at, { cacheDir }] of instances.entries()) {
     expect(await readdir(join(cacheDir, 'building'))).toEqual([]);
     const tools = await readdir(join(cacheDir, 'tools')).catch(() => []);
     expect(tools.length).toBe(made[at]?.downloaded === null ? 1 : 0);
   }
-  // Its programs find their interpreter, and its packages are compiled, as where it was built.
+  // Its programs find their interpreter, and its packages are compiled, as on the builder.
   const [fetched] = made.filter(({ downloaded }) => downloaded !== null);
   const script = 'import private_plans, os, importlib.util as u; p = u.cache_from_source(private_plans.__file__);';
   const check = `${script} s = os.stat(private_plans.__file__); d = open(p, "rb").read(16); print(int.from_bytes(d[8:12], "little") == int(s.st_mtime))`;

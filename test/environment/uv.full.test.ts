@@ -1,4 +1,4 @@
-// uv is installed only as it was pinned: an index that serves other bytes under its name gets nothing run.
+// uv is installed only with the pinned hash: other bytes of an index under its name are never run.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Admission under fire: many parallel creates (`CREATES`) while the API is killed, and one key a hundred times. Counted where we cannot
-// fool ourselves: on the Temporal server, and in the files that tasks write.
+// Admission under load: many parallel creates (`CREATES`) while the API is killed, and one key a hundred times. Counted outside
+// the product: on the Temporal server, and in the files that tasks write.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('admission', () => {
     expect(api).toBeDefined();
     if (api === undefined) return;
     const creates = Array.from({ length: count }, (_, index) => createThough(client, input(index), `create-${index}`));
-    // Specifications are written before admission: when some are there, requests are at every stage of their way.
+    // Specifications are written before admission: when some exist, requests are at every stage.
     const specs = join(stack.home, 'objects/specs/default');
     await eventually(() => existsSync(specs) && readdirSync(specs).length >= count / 4, { intervalMs: 1 });
     const answeredBefore = await countSettled(creates);
@@ -93,8 +93,8 @@ describe('admission', () => {
 });
 
 /**
- * As a caller does who knows what the key is for: on a slow machine an API takes longer to come back than the SDK tries, and a
- * Temporal with a hundred creates before it longer still.
+ * Retries as a caller does that uses the key correctly: on a slow machine an API takes longer to restart than the SDK retries,
+ * and a Temporal with a hundred creates before it longer still.
  */
 async function createThough(
   client: Client,
@@ -117,7 +117,7 @@ async function countSettled(creates: Promise<unknown>[]): Promise<number> {
   return now.filter((value) => value !== pending).length;
 }
 
-/** Job workflows by id, continued runs counted once. Visibility lags, so the count is repeated until two in a row agree. */
+/** Job workflows by id, continued runs counted once. Visibility lags: the count is repeated until two consecutive ones agree. */
 async function jobsOnServer(temporal: TemporalClient): Promise<number> {
   let last = -1;
   return eventually(

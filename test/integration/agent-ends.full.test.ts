@@ -1,5 +1,5 @@
-// Agents that end on a real stack: one that is killed is replaced long before its lease ends, and those that lost their
-// control plane end by themselves; the job goes on when it is back. All leases here are an hour: none expires.
+// Agents that end on a real stack: a killed one is replaced long before its lease ends, and those that lost their control plane
+// end by themselves; the job continues after the recovery. All leases here are an hour: none expires.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('an agent that ends', () => {
     stack = await startStack({ home });
     const number = await submit('alone', { watchdogTimeout: '5 s' });
     const children = Object.values(await stack.childPids());
-    // The supervisor first, or it would start the others again.
+    // The supervisor first, or it would restart the others.
     for (const pid of [stack.dev.pid ?? Number.NaN, ...children]) process.kill(pid, 'SIGKILL');
     await eventually(async () => (await processesOfHome(home)).length === 0);
     expect(attempts('alone')).toBe('1\n');

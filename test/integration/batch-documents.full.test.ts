@@ -1,5 +1,5 @@
-// The examples of the batch documentation that name no container, as they are written there, with the real command line and real
-// agents: header, task ids, arrays, inputs, the head instance, all at once, time limits.
+// The examples of the batch documentation without a container, unchanged, with the real command line and real agents: header,
+// task ids, arrays, inputs, the head instance, all at once, time limits.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(place, { recursive: true });
 });
 
-/** `ropewalk batch run --wait WORDS`, without the environment of whatever python is on the PATH here; and what its tasks printed, sorted. */
+/** `ropewalk batch run --wait WORDS`, without the environment of the Python on the PATH here; returns the sorted output of its tasks. */
 async function run(...words: string[]): Promise<{ code: number | null; stderr: string; printed: string[] }> {
   const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', '--no-package-sync', ...words], {
     cwd: place,

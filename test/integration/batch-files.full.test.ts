@@ -119,7 +119,7 @@ describe.runIf('program' in s3)('files of batch jobs, in a bucket', () => {
   });
 });
 
-/** A network before the S3 server: each connection can be made to stop after so many bytes in one direction. */
+/** A network before the S3 server: each connection can be made to stop after this many bytes in one direction. */
 async function startNetwork(endpoint: string) {
   const { port } = new URL(endpoint);
   let limit: number | null = null;
@@ -157,7 +157,7 @@ async function startNetwork(endpoint: string) {
     url: `http://127.0.0.1:${address.port}`,
     server,
     stalled: () => stalled,
-    /** Null: nothing stalls any more, and connections that did are for those at both ends to give up. */
+    /** Null: nothing stalls any more; both ends must abandon the stalled connections. */
     stallAfter: (bytes: number | null): void => {
       limit = bytes;
       stalled = 0;

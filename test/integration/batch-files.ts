@@ -1,4 +1,4 @@
-// What files in and out of batch jobs do in every place where their content can be, with real agents and the command line.
+// Files in and out of batch jobs, for every kind of content storage, with real agents and the command line.
 import { mkdir, mkdtemp, readFile, readlink, symlink, writeFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type CliResult, runCli } from '../cli/run-cli.ts';
 import { startStack, type TestStack } from '../support/stack.ts';
 
 const hostile = ['with space', 'quote\'"$(x)', 'ümläut', '-rf', 'dots..', '\u202eright'];
-/** Every byte, so that what is decoded on the way shows. */
+/** Every byte: a decoding on the way would change them. */
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
 export interface Setup {
@@ -35,7 +35,7 @@ export async function prepare(env: Record<string, string>): Promise<Setup> {
 
 export const numberIn = ({ stdout, stderr }: CliResult): number => Number(/Job (\d+)/.exec(stdout + stderr)?.[1]);
 
-/** What every place for files does. */
+/** The tests for every kind of storage. */
 export function describeFiles(setup: () => Setup): void {
   it('brings files to tasks and back, byte-exact, and keeps what differs between tasks apart', async () => {
     const { place, cli, filesOf } = setup();

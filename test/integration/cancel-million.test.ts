@@ -1,5 +1,5 @@
-// On a real Temporal server: a short request cancels a million tasks of a job, in ids out of order. The workflow task that carries it
-// out ends in time, also when a hundred such requests come together.
+// On a real Temporal server: a short request cancels a million tasks of a job, in ids out of order. The workflow task that
+// carries it out ends in time, also when a hundred such requests come together.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { controlQueue } from '../../contracts/flush.ts';
@@ -33,7 +33,7 @@ it('fails no workflow task, and keeps no other job from its work, however often 
   const attacked = await start(1);
   const other = await start(2);
   expect((await exchange(attacked, { claim: 1, want: 1 })).grants).toMatchObject([{ task: 0 }]);
-  // A running task, and some that wait, keep the job open. Ids out of order were sorted once, a million numbers each time.
+  // A running task and some waiting ones keep the job open. Ids out of order were sorted once, a million numbers each time.
   const tasks = '500000-999999,11-499999';
   const asked = Array.from({ length: 100 }, () =>
     attacked.signal(jobMessages.cancelTasks, { tasks, text: 'Not wanted.', by: 'eve' }),

@@ -1,5 +1,5 @@
-// `ropewalk cluster exec` with a real Dask: a scheduler and a worker that speak mutual TLS by the cluster's own authority,
-// and scripts whose bare `Client()` finds them. Only the API is a stand-in.
+// `ropewalk cluster exec` with a real Dask: a scheduler and a worker with mutual TLS by the cluster's own authority, and scripts
+// whose bare `Client()` finds them. Only the API is a stand-in.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ let output = '';
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'ropewalk-cli-exec-'));
   temporary = join(directory, 'tmp');
-  // Where the CLI looks for environments, and builds them: `cache` of the Ropewalk home.
+  // The CLI finds and builds environments here: `cache` of the Ropewalk home.
   await symlink(cacheDir, join(directory, 'cache'));
   await mkdir(temporary);
   const request = { cacheDir, requirements: defaultRequirements, pythonPath: 'python3', environment: process.env };
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // Workers end by themselves once their scheduler is gone; nothing is worth waiting for.
+  // Workers end by themselves after their scheduler; no result is worth a wait.
   for (const child of processes) {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -107,7 +107,7 @@ async function leaf(
   return { certificatePem: made.certificatePem, keyPem: made.keyPem.reveal() };
 }
 
-/** As the API makes them. */
+/** As the API issues them. */
 async function credentialsOf(authority: ClusterCa, schedulerAddress: string): Promise<Credentials> {
   const { certificatePem, keyPem } = await leaf(authority, 'client', []);
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
@@ -125,7 +125,7 @@ async function exec(script: string, command = python): Promise<RunningCli> {
   });
 }
 
-/** What it printed; when it failed, an error with all that is known. */
+/** Its output; after a failure, an error with all known details. */
 async function printed(cli: RunningCli): Promise<string> {
   const { code, stdout, stderr } = await cli.result;
   if (code !== 0) throw new Error(`exit code ${code}\n${stderr}\n${output}`);

@@ -1,4 +1,4 @@
-// The first script of the batch jobs' quickstart, as it is written there, with a real stack and real containers.
+// The first script of the batch jobs' quickstart, unchanged, with a real stack and real containers.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

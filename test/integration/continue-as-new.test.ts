@@ -48,7 +48,7 @@ describe('continue-as-new in the middle of a job', () => {
     const steady = new Agent(handle, 'i_steady000');
     const asking = new Agent(handle, 'i_asking000');
 
-    // One agent claims and goes quiet, while the other works until the job has continued as new.
+    // One agent claims and falls silent, while the other works until the job has continued as new.
     const first = await asking.say({ claim: 1, want: 1 });
     expect(first.grants).toHaveLength(1);
     const runBefore = (await handle.describe()).runId;
@@ -102,7 +102,7 @@ describe('a history that Temporal would let grow', () => {
   });
 });
 
-/** Speaks for one instance, as the API's flushes do. */
+/** Sends one instance's messages, as the API's flushes do. */
 class Agent {
   readonly #handle: WorkflowHandle;
   readonly #instance: string;
@@ -137,7 +137,7 @@ class Agent {
     }
   }
 
-  /** Null when the run closed under it, which means that it was not applied: the same flush is sent again. */
+  /** Null when the run closed before the update was applied: the same flush is sent again. */
   async #update(flush: Flush<ExchangeItem>): Promise<FlushAnswer<ExchangeAnswer> | null> {
     try {
       return await this.#handle.executeUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(

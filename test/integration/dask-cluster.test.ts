@@ -80,7 +80,7 @@ describe('a Dask cluster', () => {
     const ended = await over(number);
     expect(ended).toMatchObject({ status: 'error', reason: { code: 'SCHEDULER_UNRESPONSIVE' } });
     const codes = ended.events.map(({ code }) => code);
-    // Once when it had not answered for a tenth of the time, and once as the reason.
+    // Once after a tenth of the unresponsive time, and once as the reason.
     expect(codes.filter((code) => code === 'SCHEDULER_UNRESPONSIVE')).toHaveLength(2);
     expect(await schedulers()).toEqual([]);
   });

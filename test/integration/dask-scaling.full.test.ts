@@ -1,4 +1,4 @@
-// A Dask cluster on the shared stack is scaled up and down while its workers compute and hold results.
+// A Dask cluster on the shared stack is scaled out and in while its workers compute and hold results.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ it('a Dask cluster scales up, and drains on the way down: what runs finishes, wh
     dask = await connectDask(client, number, daskPython(home));
     const workers = names(wide);
     await dask.ask({ op: 'hold', workers });
-    // Each in turn may be the one that stays, so the slow task goes to one that is sure to have company.
+    // Each worker may be the one that stays: the slow task runs on one that is certainly not alone.
     const begun = join(out, 'begun');
     await dask.ask({ op: 'slow', path: begun, seconds: 6, worker: workers[1] });
     await eventually(() => existsSync(begun));
@@ -38,7 +38,7 @@ it('a Dask cluster scales up, and drains on the way down: what runs finishes, wh
     await client.clusters.scale(number, 1);
     await clusterReady(client, number, 1);
     await eventually(async () => (await client.clusters.get(number)).instances.length === 2);
-    // Its share of the limits follows its instances.
+    // Its quota reservation follows its instances.
     await eventually(async () => (await taken()) === 2);
     const { results } = await dask.ask({ op: 'gather' });
     expect(results).toEqual({

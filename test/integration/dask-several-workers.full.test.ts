@@ -45,7 +45,7 @@ it.each([
   await client.clusters.scale(number, 2);
   await clusterReady(client, number, 2);
   await eventually(async () => (await namesOf(dask)).length === 5);
-  // Both workers of an instance are emptied before it goes.
+  // Both workers of an instance are emptied before it ends.
   await dask.ask({ op: 'hold', workers: [`${base}-0`, `${base}-1`] });
   await client.clusters.scale(number, 0);
   await eventually(async () => (await client.clusters.get(number)).instances.length === 1);

@@ -1,5 +1,5 @@
-// A Dask client outside the cloud. The emulated EC2 gives instances a public address that is not their private one, and
-// forwards only what a security group allows, so a wrong address, another port or a missing rule fails here.
+// A Dask client outside the cloud. The emulated EC2 gives instances a public address that differs from their private one, and
+// forwards only connections that a security group allows: a wrong address, another port or a missing rule fails here.
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';

@@ -1,4 +1,4 @@
-// A control plane with two regions of EC2: what runs where is the request's to say, and everything of it stays there.
+// A control plane with two regions of EC2: the request chooses the region, and all its resources stay there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createClient, runJob } from '../../sdk/client.ts';

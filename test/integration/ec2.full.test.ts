@@ -1,5 +1,5 @@
-// Jobs and clusters on EC2, end to end: the control plane as for a real account, the cloud emulated, its machines real
-// agent processes. What is true of money and leaks is read from the cloud's own ledger.
+// Jobs and clusters on EC2, end to end: the control plane as for a real account, the cloud emulated, its machines real agent
+// processes. Costs and leaks are read from the cloud's own ledger.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,7 +105,7 @@ describe('on EC2', () => {
     for (const zone of ['a', 'b', 'c']) {
       await ec2.emulator.send({ op: 'capacity', pool: `r6i.large/us-east-1${zone}/on-demand`, instances: 0 });
     }
-    // Else its template would go with the try.
+    // Otherwise the failed try would delete its template.
     const fault = {
       action: 'DeleteLaunchTemplate',
       kind: 'error',

@@ -1,5 +1,5 @@
 // An operator terminates workflows in Temporal, on a real server: they cannot clean up. The reconciliation does: afterwards
-// nothing runs any more, names and quota are free, and the API says how each ended.
+// nothing runs any more, names and quota are free, and the API returns how each ended.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -70,9 +70,9 @@ describe('workflows that are terminated from outside', () => {
     await terminate(jobWorkflowId(jobless.number));
     await terminate(clusterWorkflowId(clusterless.number));
     await terminate(clusterWorkflowId(dask.number));
-    // Its own agents ask it, and get the order to stop at once.
+    // Its own agents call it, and get the order to stop at once.
     await eventually(() => agentsLeft(agents[0] ?? []).length === 0);
-    // What was found missing once has no consequence yet.
+    // A workflow that was missing once has no consequence yet.
     expect((await reconcile(60_000)).finalized).toEqual([]);
     expect(await running()).toBe(4);
 
@@ -92,7 +92,7 @@ describe('workflows that are terminated from outside', () => {
       const cluster = await client.clusters.get(number);
       expect(cluster).toMatchObject({ status: 'error', instances: [], reason: { code: 'ENDED_FROM_OUTSIDE' } });
     }
-    // The untouched job goes on, and the names are free.
+    // The untouched job continues, and the names are free.
     expect((await client.jobs.get(healthy.number)).tasks.running).toBe(1);
     for (const name of ['jobless', 'clusterless', 'dask']) {
       const { number } = await client.jobs.create({ command: ['true'], name });

@@ -1,4 +1,4 @@
-// A workflow that never yields must not take the thread that runs all workflows of a Temporal worker.
+// A workflow that never yields must not block the thread that runs all workflows of a Temporal worker.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 // Jobs and clusters on Compute Engine, end to end: the control plane as for a real project, the cloud emulated, its machines real
-// agent processes. What is true of money and leaks is read from the cloud's own ledger.
+// agent processes. Costs and leaks are read from the cloud's own ledger.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a cluster and a job were at past moments, as the API says later, equals what was read live at those moments.
+// The API's past states of a cluster and a job equal the live reads at those moments.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { sharedStack } from '../support/shared-stack.ts';
 const out = mkdtempSync(join(tmpdir(), 'ropewalk-history-'));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 
-/** What both a cluster and a past one have. */
+/** The common fields of a cluster and a past one. */
 const common = ({ number, name, status, reason, target, events }: Cluster | ClusterAt) => ({
   ...{ number, name, status, reason, target, events },
 });
@@ -40,7 +40,7 @@ it('a cluster that has ended says what it was at each moment', async () => {
   await client.clusters.scale(number, 2);
   const wide = await clusterReady(client, number, 2);
   const wideAt = new Date();
-  // Of an open cluster, what its workflow has not written yet counts too.
+  // For an open cluster, changes that its workflow has not written yet count too.
   expect(past(await client.clusters.at(number, narrowAt))).toEqual(live(narrow));
   await client.clusters.stop(number);
   const ended = await clusterEnded(client, number);

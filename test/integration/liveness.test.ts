@@ -1,5 +1,5 @@
-// Signs of life cost an idle cluster nothing, an API that is killed suspects no instance, and an instance that falls silent is found.
-// Agents are simulated; Temporal, the API, the database and the Temporal worker are real.
+// Reports of an idle cluster's agents cost its workflow nothing, an API that is killed suspects no instance, and an instance that
+// falls silent is found. Agents are simulated; Temporal, the API, the database and the Temporal worker are real.
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.ts';
 import { startStack } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
 
-/** Agents speak three times in this time; without a word in it they are suspected. */
+/** Agents report three times in this time; without a report in it they are suspected. */
 const leaseMs = 6_000;
 const instances = 3;
 
@@ -69,7 +69,7 @@ describe('an idle cluster', () => {
     const ids = boots.slice(0, instances).map(({ instance }) => instance);
     return (await store.liveness.read(number, ids)).map(({ heardAtMs }) => heardAtMs);
   };
-  /** Each agent has spoken, and the database knows it, so long after this call. */
+  /** Waits until each agent has reported, and the database has the report, for this long. */
   const spoken = async (ms: number): Promise<void> => {
     const sinceMs = Date.now() + ms;
     await eventually(
@@ -80,7 +80,7 @@ describe('an idle cluster', () => {
       { timeoutMs: ms + 60_000, intervalMs: 200 },
     );
   };
-  /** Its projection has been written, and no start-up timer is left. */
+  /** Its projection has been written, and no start-up timer remains. */
   const settled = (): Promise<number> =>
     eventually(
       async () => {

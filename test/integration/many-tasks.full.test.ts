@@ -1,5 +1,5 @@
-// 60,000 tasks in one job, worked on by simulated agents over the real API and the real Temporal server: its workflow carries little
-// from run to run, and every task is found again with its record.
+// 60,000 tasks in one job, run by simulated agents over the real API and the real Temporal server: its workflow carries little
+// from run to run, and every task and its record can be read.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { simulate, simulatedStack, type Boot, type Simulation } from '../../bench/sim/provider.ts';

@@ -1,5 +1,5 @@
-// A real stack, observed from the outside as an operator does: metrics of API and Temporal worker, the board that asks for
-// them, one trace from the request to the activity, and an API that gets SIGTERM in the middle of requests.
+// A real stack, observed from the outside as an operator does: metrics of API and Temporal worker, the board that queries them,
+// one trace from the request to the activity, and an API that gets SIGTERM in the middle of requests.
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 
@@ -64,13 +64,13 @@ describe('metrics and traces', () => {
       return wanted.every((name) => spans.some((span) => span.name === name)) ? spans : null;
     });
     expect(new Set(trace.map(({ service }) => service))).toEqual(new Set(['ropewalk-api', 'ropewalk-worker']));
-    // The workflows hand the trace on and add no spans, so that it does not matter to a replay whether tracing is on.
+    // The workflows pass the trace on and add no spans: a replay is the same with and without tracing.
     expect(chain('RunActivity:launchInstances', trace)).toEqual([
       'RunActivity:launchInstances',
       'StartWorkflowUpdate:workspace.admit',
       'POST /v1/jobs',
     ]);
-    // What agents ask begins no trace.
+    // Agents' requests begin no trace.
     expect(collector.spans.filter(({ name }) => name.includes('/v1/agent/'))).toEqual([]);
   });
 });
@@ -112,7 +112,7 @@ describe('an API that gets SIGTERM', () => {
 
 const authorization = () => ({ authorization: `Bearer ${stack.token}` });
 
-/** On a connection of its own, so that nothing is sent on one that is being closed. */
+/** On a connection of its own, because a shared one may be closing. */
 function post(name: string): Promise<{ status: number; number: number }> {
   const body = JSON.stringify({ command: ['true'], name });
   return new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ async function untilOver(number: number): Promise<void> {
   );
 }
 
-/** The newest process of that name says in its log where its metrics are. */
+/** The newest process of that name logs the address of its metrics. */
 async function scrape(program: 'api' | 'worker'): Promise<string> {
   const pattern = program === 'api' ? /^api \| .*"metricsPort":(\d+)/gm : /^worker \| .*"port":(\d+),"msg":"metrics"/gm;
   const [, port = ''] = [...stack.output().matchAll(pattern)].at(-1) ?? [];

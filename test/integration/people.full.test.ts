@@ -1,5 +1,5 @@
-// People on a real stack: a login on another device, a token that is revoked under an open stream, and a cancel that is
-// given while Temporal is frozen, outlives the API and Temporal's own end, and is carried out.
+// Users on a real stack: a login on another device, a token that is revoked under an open stream, and a cancellation that is
+// requested while Temporal is frozen, outlives the API and Temporal's own end, and is carried out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
@@ -70,7 +70,7 @@ describe('people', () => {
     const create = await call('POST', '/v1/jobs', { body: { command: ['true'] } });
     expect([create.status, create.body]).toMatchObject([201, { acceptedForLater: true }]);
 
-    // An API that is started now knows tokens and limits from the database.
+    // A newly started API reads tokens and limits from the database.
     await stack.kill('api', 'SIGKILL');
     const known = await eventually(async () => {
       const answer = await call('GET', '/v1/workspace').catch(() => null);

@@ -1,4 +1,4 @@
-// PostgreSQL is restarted, in order and by a crash, under the whole stack at work: nothing that was accepted is lost or runs twice.
+// PostgreSQL is restarted, in order and by a crash, under the whole stack at work: no accepted request is lost or runs twice.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe.runIf('directory' in found)('a stack whose PostgreSQL is restarted', ()
     rmSync(out, { recursive: true, force: true });
   });
 
-  /** Under one key each, so that a create whose answer was lost is asked for again. */
+  /** One key for each create, to repeat one whose answer was lost. */
   const create = (nth: number): Promise<number> =>
     eventually(async () => {
       try {
@@ -63,7 +63,7 @@ describe.runIf('directory' in found)('a stack whose PostgreSQL is restarted', ()
     }
     expect(readdirSync(out)).toHaveLength(ntasks);
     for (const task of readdirSync(out)) expect(readFileSync(join(out, task), 'utf8')).toBe('x\n');
-    // The rows are as the workflows ended.
+    // The rows match the ended workflows.
     await eventually(async () => {
       const { items } = await client.jobs.list({ limit: 50 });
       return items.length === numbers.length + 1 && items.every(({ status }) => status === 'done');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 
-/** Task 1 ignores nothing and says that it got TERM; the others wait until they may end. */
+/** Task 1 records the TERM that it gets; the others wait until they may end. */
 const script = [
   'if [ "$ROPEWALK_ARRAY_TASK_ID" = 1 ]; then',
   '  trap "touch $OUT/got-term; exit 1" TERM; touch $OUT/began; while :; do sleep 0.1; done',

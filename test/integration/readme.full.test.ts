@@ -1,6 +1,6 @@
-// README.md as a reader uses it: its commands, typed in a copy of this checkout with a Ropewalk home that is new, print what it
-// shows. Each console block is run; the block of `npm run quickstart` and the Python example are too. The TypeScript example is
-// run by test/sdk/package.test.ts.
+// README.md as a reader uses it: its commands, typed in a copy of this checkout with a new Ropewalk home, print the shown output.
+// Each console block is run; the block of `npm run quickstart` and the Python example are too. The TypeScript example is run by
+// test/sdk/package.test.ts.
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -87,7 +87,7 @@ describe('README', () => {
   );
 });
 
-/** A copy of the files that git knows, with the packages of this checkout: what `git clone` and `npm ci` give. */
+/** A copy of the files that git tracks, with the packages of this checkout: the result of `git clone` and `npm ci`. */
 async function cloneCheckout(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'ropewalk-clone-'));
   const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -106,7 +106,7 @@ async function cloneCheckout(): Promise<string> {
   for (const name of await readdir(join(root, 'node_modules'))) {
     if (name !== lockHash) await symlink(join(root, 'node_modules', name), join(modules, name));
   }
-  // Says that the packages are those of the lock file: the commands install nothing through the links.
+  // Marks the packages as those of the lock file: the commands then install nothing through the links.
   const lock = await readFile(join(copy, 'package-lock.json'));
   await writeFile(join(modules, lockHash), createHash('sha256').update(lock).digest('hex'));
   return copy;
@@ -115,7 +115,7 @@ async function cloneCheckout(): Promise<string> {
 /** Written by bin/bootstrap.mjs. */
 const lockHash = '.ropewalk-lock-hash';
 
-/** A user's: without the Node of this checkout, without any setting of Ropewalk or Temporal. */
+/** A user's environment: without the Node of this checkout, without any setting of Ropewalk or Temporal. */
 async function environment(): Promise<Record<string, string>> {
   const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(ROPEWALK_|TEMPORAL_(?!CLI$)|npm_|VITEST|NODE_(OPTIONS|ENV|PATH)$)/.test(name)

@@ -56,7 +56,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** The present client and store, also after a test has put another store in its place. */
+/** The current client and store, also after a test has replaced the store. */
 function controlActivities() {
   const vault = emptyVault((ref) => deleted.push(ref));
   const deps = () => ({ client: temporal.client, store, objects, vault });
@@ -125,7 +125,7 @@ async function admitted(kind: RecordKind) {
   return { ...item, number: answer.ok.number, name: answer.ok.name };
 }
 
-/** A job or cluster whose row says what its workflow does. */
+/** A job or cluster whose row matches its workflow. */
 async function started(kind: RecordKind): Promise<number> {
   const item = await admitted(kind);
   const spec = kind === 'job' ? { ...jobSpec, bundleRef: `vault/${item.number}` } : clusterSpecOf();
@@ -204,7 +204,7 @@ describe('a workflow that was terminated', () => {
 });
 
 describe('after the restore of an older database', () => {
-  /** The numbers that the backup does not know. */
+  /** The numbers that the backup does not contain. */
   const restore = async (): Promise<void> => {
     await store.close();
     store = await emptyStore();
@@ -224,7 +224,7 @@ describe('after the restore of an older database', () => {
     expect(await cluster(clusterNumber)).toMatchObject({ state: 'open', job: null });
     expect(await cluster(jobNumber)).toMatchObject({ state: 'open', job: jobNumber });
     expect(await open()).toBe(2);
-    // The number of the ended job is taken as well.
+    // The number of the ended job is used too.
     expect((await admitted('job')).number).toBeGreaterThan(over);
     expect((await reconcile()).adopted).toEqual([]);
   });
@@ -249,7 +249,7 @@ describe('after the restore of an older database', () => {
     await store.jobs.adopt({
       ...{ ...old, kind: 'job', number: ended, name: 'old', admissionId: 'b', specRef, view: running },
     });
-    // A workflow that a busy machine lets answer late is compared again by the next run.
+    // On a busy machine a workflow may answer late; the next run compares it again.
     const done: string[] = [];
     await eventually(async () => {
       const { refreshed, finalized } = await reconcile();

@@ -1,4 +1,4 @@
-// An orderly end and a new start: nothing is left running in between, and open jobs go on by themselves.
+// An orderly end and a new start: nothing keeps running in between, and open jobs continue by themselves.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ describe('Ctrl-C and a new start', () => {
       return now.status === 'done' ? now : null;
     });
     expect(job.counters).toMatchObject({ lost: 2 });
-    // By which the tasks are not held responsible: test/domain/job/losses.test.ts.
+    // These losses do not count against the tasks: test/domain/job/losses.test.ts.
     const { events } = await client.clusters.get(number);
     expect(events.filter(({ text }) => text.includes('it was terminated by request'))).toHaveLength(2);
     expect(['0', '1'].map((task) => readFileSync(join(out, task), 'utf8'))).toEqual(['1\n2\n', '1\n2\n']);

@@ -1,4 +1,4 @@
-// Schedules of jobs on a real Temporal: a Schedule follows its row, and its runs are noted.
+// Schedules of jobs on a real Temporal: a Schedule follows its row, and its runs are recorded.
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What a user's own Python environment has reaches the tasks of a job: `ropewalk batch run` with real Pythons, indexes and agents.
+// The contents of a user's own Python environment reach the tasks of a job: `ropewalk batch run` with real Pythons, indexes and agents.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(place, { recursive: true });
 });
 
-/** What package sync reads of an installed package. */
+/** The files of an installed package that package sync reads. */
 async function install(site: string, name: string, version: string): Promise<void> {
   const directory = join(site, `${name}-${version}.dist-info`);
   await mkdir(directory);
@@ -53,7 +53,7 @@ interface Ended {
   number: string;
 }
 
-/** `ropewalk batch run --wait WORDS` in a directory with these files, and what its tasks printed. */
+/** `ropewalk batch run --wait WORDS` in a directory with these files; returns the output of its tasks. */
 async function submit(
   words: string[],
   files: Record<string, string>,
@@ -114,7 +114,7 @@ it('a package of a private index is installed, and no log has the credentials', 
   });
   expect(stderr).toContain(`from ${index.url}`);
   expect(stderr + printed.join('\n')).not.toMatch(/p@ss|p%40ss/);
-  // Histories, the object store and the agents' logs lie in the stack's home.
+  // The stack's home contains histories, the object store and the agents' logs.
   const found = await run('grep', ['-rlE', 'p@ss|p%40ss', stack.home]).catch(({ stdout }: { stdout: string }) => ({
     stdout,
   }));

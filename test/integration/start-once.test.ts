@@ -34,7 +34,7 @@ it('of many starts one succeeds, and every other learns which admission has the 
   expect(staticDetails).toContain('Submitted by **ada** in workspace **lab**');
   expect(JSON.stringify(typedSearchAttributes)).toContain('"lab"');
 
-  // Also when it has ended.
+  // Also after its end.
   await handle.terminate();
   expect(await port.start(startFor('adm_first'))).toEqual({ kind: 'exists', admissionId: 'adm_first' });
 });

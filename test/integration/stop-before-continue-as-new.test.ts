@@ -1,5 +1,5 @@
-// A cluster that is about to continue as new, on a real Temporal server, while its cloud does not end one instance: a stop of
-// the cluster ends the others meanwhile, and does not wait for that one.
+// A cluster that is about to continue as new, on a real Temporal server, while its cloud does not end one instance: a stop of the
+// cluster ends the others meanwhile, and does not wait for that one.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';

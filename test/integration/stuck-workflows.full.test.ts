@@ -1,5 +1,5 @@
-// The check for stuck workflows on a real Temporal server: a workflow that the known fault has stopped goes on, with the update
-// that it had answered; one that other code cannot replay is left as it is, and goes on when its own code is back.
+// The check for stuck workflows on a real Temporal server: a workflow that the known fault has stopped continues, with the update
+// that it had answered; one that other code cannot replay stays unchanged, and continues when its own code is back.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,7 +105,7 @@ describe('the check for stuck workflows', () => {
       workflowsPath,
     });
     await worker.runUntil(async () => {
-      // Of 7 this is the code that wrote its history; of 8 it is not.
+      // This code wrote the history of 7, and not that of 8.
       for (const id of ['cluster/7', 'cluster/8']) await handleOf(id).signal('wake');
       await Promise.all(['cluster/7', 'cluster/8'].map(fails));
       const seven = { workflowId: 'cluster/7', text: expect.stringContaining('Update machine does not handle') };
@@ -131,7 +131,7 @@ describe('the check for stuck workflows', () => {
       expect(report).toMatchObject({ refusal: null, checked: 2, unknown: [] });
       expect(report.stuck).toEqual(expect.arrayContaining([{ ...seven, outcome: 'reset' }, eight]));
       expect(counted.toSorted()).toEqual(['cluster/7 reset', 'cluster/8 reported']);
-      // The update that it had answered counts: it was applied again.
+      // The answered update counts: it was applied again.
       expect(await note('cluster/7')).toBe(2);
       expect((await check()).stuck).toEqual([eight]);
     });
@@ -144,7 +144,7 @@ describe('the check for stuck workflows', () => {
     const faulty = scene({ workflowsPath });
     await makeStuck(faulty, 'cluster/9');
     await handleOf('cluster/9').signal('wake');
-    // Of a workflow task the server writes down the first failure alone, and that was a time-out.
+    // The server records only the first failure of a workflow task, and that was a timeout.
     await dieInTask(faulty, 'cluster/9');
     const worker = await Worker.create({
       connection: native,

@@ -1,5 +1,5 @@
-// The sweep of a cloud: the schedule that `dev` and `init` make for it, with instances, volumes and other resources of every
-// kind of owner. The oracle is what the cloud itself says is there.
+// The sweep of a cloud: the schedule that `dev` and `init` create for it, with instances, volumes and other resources of every
+// kind of owner. The oracle is the cloud's own list.
 import { join } from 'node:path';
 
 import { Client as TemporalClient, Connection } from '@temporalio/client';
@@ -69,7 +69,7 @@ describe.each(clouds)('the sweep on $title', (tested) => {
     );
 
     const orphans = [...(await plant(closed.number, hourMs)), ...(await plant(987_654, hourMs))];
-    // Its volume stays behind when it is ended, and is then an orphan of its own.
+    // Its volume remains after its end, and is then an orphan of its own.
     await cloud.keepVolume(orphans[0] ?? '');
     const claimed = await plant(owned.number, hourMs);
     const young = [...(await plant(987_655, -hourMs)), ...(await plant(987_656, 0, own, plantedKinds.slice(1)))];
@@ -84,7 +84,7 @@ describe.each(clouds)('the sweep on $title', (tested) => {
     });
     const { calls } = await cloud.emulator.counts();
     expect(calls['DeleteVolume'] ?? calls['disks.delete']).toBeGreaterThanOrEqual(3);
-    // They had no mercy of timing: several more sweeps see them and leave them.
+    // Not by timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();
     await eventually(async () => (await sweepsTaken()) >= taken + 4, { timeoutMs: 60_000 });
     expect(await there()).toEqual(expect.arrayContaining(others));
@@ -101,7 +101,7 @@ describe.each(clouds)('the sweep on $title', (tested) => {
     expect([...seenClaimed, ...launched].map((id) => verdicts.get(id))).toEqual(
       [...seenClaimed, ...launched].map(() => 'owned'),
     );
-    // While an instance of a cluster is there, nothing else of it is judged further.
+    // While a cluster has an instance, its other resources are not judged.
     const ofInstance = tested.name === 'aws' ? ['young', 'needed', 'needed'] : ['young', 'needed', undefined];
     expect(young.map((id) => verdicts.get(id))).toEqual([...ofInstance, 'young', 'young']);
     expect([...foreign, strange].map((id) => verdicts.get(id))).toEqual([undefined, undefined, undefined, undefined]);

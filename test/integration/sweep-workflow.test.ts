@@ -1,5 +1,5 @@
-// The sweep's workflow on a real Temporal server, with its real activities for workflows and memory, and a provider of the
-// test's own making: what it remembers from run to run, and how it handles errors.
+// The sweep's workflow on a real Temporal server, with its real activities for workflows and memory, and a scripted provider: its
+// memory from run to run, and its handling of errors.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe('a sweep', () => {
       },
     });
     real = createSweepActivities({ client: temporal.client, objects: createDirectoryObjects(objects) });
-    // No Temporal worker polls this queue: they are open until the test ends them.
+    // No Temporal worker polls this queue: the workflows are open until the test ends them.
     await claimNamespace(temporal.client, own);
     for (const number of [1, 2]) await startOpen(clusterWorkflowId(number));
   });
@@ -108,7 +108,7 @@ describe('a sweep', () => {
     expect(terminated.toSorted()).toEqual(['i_closed', 'i_unheard']);
     expect(second.terminated.toSorted()).toEqual(terminated.toSorted());
     expect(second.failed).toMatchObject([{ ids: ['i_stuck'], text: 'the cloud says no' }]);
-    // What could not be ended is an orphan still; what is gone is forgotten.
+    // An instance that could not be terminated is still an orphan; a terminated one is forgotten.
     instances = [instance('i_stuck', stuck)];
     expect(verdictsOf(await sweep())).toEqual({ i_stuck: 'orphan' });
   });
@@ -192,7 +192,7 @@ describe('a sweep', () => {
     real = working;
     expect(refusal).toContain('is unknown');
     expect(terminated).toEqual([]);
-    // The outage proved nothing, so what was seen before it still counts.
+    // The outage proved nothing: earlier sightings still count.
     expect((await sweep()).terminated).toEqual(['i_7']);
   });
 });

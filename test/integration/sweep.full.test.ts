@@ -1,5 +1,5 @@
-// The sweep on a real stack, with real agents as its instances: owned, orphaned in three ways, foreign and young ones. The
-// oracle is the process table.
+// The sweep on a real stack, with real agents as its instances: owned, orphaned in three ways, foreign and young ones. The oracle
+// is the process table.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -50,7 +50,7 @@ describe('the sweep', () => {
     await api?.close();
   });
 
-  /** Agents that a stand-in for the API answers: only the sweep ends them. */
+  /** Agents of a stand-in for the API: only the sweep ends them. */
   async function plant(cluster: number, deploymentId = own.deploymentId): Promise<string[]> {
     const owner: Owner = { deploymentId, workspace: 'default', cluster };
     const slots = [0, 1].map((slot) => ({ slot, generation: 1, role: 'worker' as const }));
@@ -85,13 +85,13 @@ describe('the sweep', () => {
         (await client.workflow.getHandle(clusterWorkflowId(finished.number)).describe()).status.name === 'COMPLETED',
     );
 
-    // Stopped agents hear nothing of their job's end: the sweep is all that is left.
+    // Stopped agents never receive their job's end: only the sweep can end them.
     const frozenPids = frozen.ids.map(pidOf);
     for (const pid of frozenPids) process.kill(pid, 'SIGSTOP');
     for (const id of [jobWorkflowId(frozen.number), clusterWorkflowId(frozen.number)]) {
       await client.workflow.getHandle(id).terminate('planted orphan');
     }
-    // However long planting takes, nothing of it is swept before all of it is there.
+    // No sweep runs until every instance is planted.
     const schedule = client.schedule.getHandle(sweepScheduleId(`local/${own.hostId}`));
     await schedule.pause('this test plants');
     const planted = {
@@ -110,7 +110,7 @@ describe('the sweep', () => {
     await eventually(() => orphans.every((pid) => !isAlive(pid)));
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
 
-    // Not by luck of timing: several more sweeps see them and leave them.
+    // Not by timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();
     await eventually(async () => (await sweepsTaken()) >= taken + 4);
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
@@ -167,7 +167,7 @@ describe('the sweep', () => {
     expect(pids.some(isAlive)).toBe(false);
   });
 
-  /** As if it had been launched a moment ago, for as long as the test takes. */
+  /** Keeps its launch time current for as long as the test takes. */
   async function rejuvenate(id: string): Promise<void> {
     const path = join(stack.home, 'instances', id, 'owner.json');
     const tags = z.record(z.string(), z.unknown()).parse(JSON.parse(await readFile(path, 'utf8')));

@@ -139,7 +139,7 @@ describe.runIf('directory' in postgres && 'program' in s3)('two hosts without a 
     const { number } = await job(b.client);
     await eventually(async () => (await b.client.jobs.get(number)).tasks.done >= 5);
     await a.kill();
-    // The host is lost with its disk: what is needed of it comes from the bucket and from a copy of the key file.
+    // The host is lost with its disk: the bucket and a copy of the key file replace it.
     await rm(join(a.home, 'ropewalk.db'), { force: true });
     expect(await readdir(a.home)).not.toContain('objects');
     expect(await b.client.jobs.wait(number)).toMatchObject({ status: 'done', tasks: { done: 60, error: 0 } });

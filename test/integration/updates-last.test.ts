@@ -53,7 +53,7 @@ describe('an update', () => {
     });
     const run = client.workflow.getHandle('continuing', handle.firstExecutionRunId);
     await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
-    // Both wait for a worker, which is given them at once.
+    // Both wait for a worker, which gets them at once.
     await handle.signal('continue');
     const noted = handle.executeUpdate<number, []>('note');
     await eventually(async () => (await run.describe()).raw.pendingWorkflowTask);

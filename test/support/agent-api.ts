@@ -1,7 +1,7 @@
-// A stand-in for the API, as agents see it: a real HTTP server on 127.0.0.1 with a scripted queue of tasks in place of a
-// job workflow. It keeps the promises that agents rely on (a repeated claim gets the same grants, leases only grow) and
-// lets a test withhold the rest: acknowledgements, answers, tokens, the server itself. With `dask` it stands in for a Dask
-// cluster instead: the first instance that registers is its head, and its scheduler's address becomes an order to all.
+// A stand-in for the API, as agents see it: a real HTTP server on 127.0.0.1 with a scripted queue of tasks in place of a job
+// workflow. It keeps the promises that agents rely on (a repeated claim gets the same grants, leases only grow) and lets a test
+// withhold the rest: acknowledgements, answers, tokens, the server itself. With `dask` it stands in for a Dask cluster instead:
+// the first instance that registers is its head, and its scheduler's address becomes an order to all.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
@@ -24,7 +24,7 @@ export interface AgentApi {
   launchToken: string;
   bundle: Bundle;
   registration: Omit<RegisterAnswer, 'instanceToken' | 'expiresAt'>;
-  /** What every exchange answers besides grants, acknowledgements and drops. */
+  /** The parts of every exchange's answer besides grants, acknowledgements and drops. */
   answer: Pick<
     ExchangeAnswerBody,
     | 'retryAfterMs'
@@ -38,13 +38,13 @@ export interface AgentApi {
     | 'addresses'
   >;
   acknowledges: boolean;
-  /** Leases that have ended: an agent that reports to run them is ordered to drop them. */
+  /** Ended leases: an agent that reports them as running gets the order to drop them. */
   ended: Set<number>;
-  /** Answers to give instead, one request each, before anything else is considered. */
+  /** Answers to give instead, one request each, before any other rule applies. */
   failures: { status: number; headers?: Record<string, string>; path?: string }[];
   /** While set, a proxy before the API answers every request, with this status and a page of HTML. */
   proxyAnswers: number | null;
-  /** Answers that are lost on the way: the request counts, then the connection breaks. One path each. */
+  /** Lost answers: the request counts, then the connection breaks. One path each. */
   lost: string[];
   registrations: RegisterRequest[];
   reports: (ReportRequest & { instance: string })[];
@@ -57,7 +57,7 @@ export interface AgentApi {
   enqueue(...taskIds: number[]): void;
   /** Every result of every exchange, repetitions included. */
   results(): ExchangeRequest['results'];
-  /** Instance tokens given so far are refused from now on. */
+  /** Refuses all instance tokens issued so far. */
   revokeTokens(): void;
   /** As an outage: connections break, and the port is closed until `open`. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-// Machines of the emulated EC2 that boot from their user data alone, under systemd (boot-machine.sh). Needs root, a network namespace
-// of the test's own, because agents set rules of the packet filter, and two programs of most Linux machines.
+// Machines of the emulated EC2 that boot from their user data alone, under systemd (boot-machine.sh). Needs root, a network
+// namespace of the test's own, because agents set rules of the packet filter, and two programs of most Linux machines.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
@@ -27,8 +27,8 @@ const needs = [
 export const canBootMachines = spawnSync('unshare', ['--net', '--mount', 'sh', '-c', needs]).status === 0;
 
 /**
- * Runs a program of a test in a network namespace of its own, and answers what it printed. `addresses`: of that network, besides
- * loopback. Outside of it `prepareMachines` has to have been called.
+ * Runs a program of a test in a network namespace of its own, and returns its output. `addresses`: of that network, besides
+ * loopback. `prepareMachines` must have been called outside of it.
  */
 export async function inOwnNetwork(program: readonly string[], addresses: readonly string[] = []): Promise<string> {
   const network = ['ip link set lo up', ...addresses.map((each) => `ip address add ${each}/32 dev lo`), 'exec "$@"'];
@@ -36,7 +36,7 @@ export async function inOwnNetwork(program: readonly string[], addresses: readon
   return (await promisify(execFile)('unshare', words, { maxBuffer: 1 << 24 })).stdout;
 }
 
-/** What machines get from elsewhere, while there still is an elsewhere: packages of Python, and the archive of Node. */
+/** Downloads, while the outer network is available, the machines' needs: Python packages, and the archive of Node. */
 export async function prepareMachines(): Promise<void> {
   await mkdir(environments, { recursive: true, mode: 0o700 });
   await ensureEnvironment({
@@ -50,14 +50,14 @@ export async function prepareMachines(): Promise<void> {
   await rename(partial, archivePath);
 }
 
-/** `directory`: where they work, below /dev/shm. */
+/** `directory`: the machines' working directories, below /dev/shm. */
 export const bootedMachines = (directory: string): MachineOptions => ({
   command: ['sh', join(import.meta.dirname, 'boot-machine.sh')],
   directory,
   environment: { PATH: process.env['PATH'] ?? '', SHARED_CACHE: environments },
 });
 
-/** What a machine printed while it booted. */
+/** The console output of a machine's boot. */
 export const consoleOf = (directory: string, instance: string): Promise<string> =>
   readFile(join(directory, instance, 'console.txt'), 'utf8');
 

@@ -23,7 +23,7 @@ export class BrowserLike {
     this.fetchUrl = fetchUrl;
   }
 
-  /** Stops before an address that `until` names. */
+  /** Stops before an address that `until` accepts. */
   async visit(from: string | URL, until: (url: URL) => boolean = () => false): Promise<Visit> {
     let url = new URL(from);
     const urls = [url];

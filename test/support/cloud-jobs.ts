@@ -1,4 +1,4 @@
-// Jobs and clusters that the tests of every cloud run, and what they wait for.
+// The jobs and clusters in the tests of every cloud, and the conditions that they wait for.
 import type { Client } from '../../sdk/client.ts';
 import { eventually } from './eventually.ts';
 
@@ -15,7 +15,7 @@ export const printingJob = (marks: string) => ({
   allowSshFrom: '203.0.113.7',
 });
 
-/** What the tasks of `printingJob` printed, sorted, once all of it can be read; `instance` matches the ids of the cloud. */
+/** The sorted output of `printingJob`'s tasks, once all of it can be read; `instance` matches the ids of the cloud. */
 export async function printedBy(client: Client, job: number, instance: RegExp): Promise<string[]> {
   const printed = await eventually(async () => {
     const lines = [];
@@ -49,7 +49,7 @@ export const daskStarted = (client: Client, number: number) =>
     { timeoutMs: 150_000 },
   );
 
-/** Once the cluster has lost the instance and both workers have started without it. */
+/** Waits until the cluster has lost the instance and both workers have started without it. */
 export const workerReplaced = (client: Client, number: number, instance: string): Promise<boolean> =>
   eventually(
     async () => {

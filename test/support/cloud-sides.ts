@@ -1,5 +1,5 @@
-// What exists in an emulated cloud, and things put there by hand, in words that hold for each cloud: instances, volumes, and what a
-// cluster has besides, which is a launch template of EC2 or a firewall rule of Compute Engine.
+// The contents of an emulated cloud, and resources planted by hand, in terms common to all clouds: instances, volumes, and a
+// cluster's other resource, which is a launch template of EC2 or a firewall rule of Compute Engine.
 import { ownerKey } from '../../domain/owner.ts';
 import { ownerName } from '../../providers/gcp/names.ts';
 import type { Owner } from '../../providers/provider.ts';
@@ -11,13 +11,13 @@ export type PlantedKind = (typeof plantedKinds)[number];
 
 export interface CloudThing {
   id: string;
-  /** null for what has no mark of Ropewalk's. */
+  /** null for a resource without Ropewalk's mark. */
   deploymentId: string | null;
   cluster: string | null;
 }
 
 export interface CloudSide {
-  /** Everything that costs money or has the mark of a deployment. */
+  /** All resources that cost money or have the mark of a deployment. */
   existing: () => Promise<CloudThing[]>;
   plant: (kind: PlantedKind, owner: Owner | null, ageMs: number, region?: string) => Promise<string>;
   /** Its volume will stay when it is deleted. */
@@ -96,7 +96,7 @@ const thingOf = (labels: Readonly<Record<string, string>>): Omit<CloudThing, 'id
   cluster: labels['ropewalk-cluster'] ?? null,
 });
 
-/** Instances and firewall rules are Ropewalk's by their names too. */
+/** The names too mark instances and firewall rules as Ropewalk's. */
 function nameOf(kind: PlantedKind, owner: Owner | null): string {
   if (owner === null || kind === 'volume') return `planted-${planted}`;
   return kind === 'instance'

@@ -1,4 +1,4 @@
-// A whole stack on each emulated cloud, for tests that hold for each.
+// A whole stack on each emulated cloud, for tests of every cloud.
 import { cloudQueue } from '../../domain/cloud-names.ts';
 import type { CloudEmulator, CloudUnderTest } from './clouds.ts';
 import { ec2Side, gceSide } from './cloud-sides.ts';
@@ -11,7 +11,7 @@ export interface CloudStack extends CloudSide {
   of: CloudUnderTest;
   emulator: CloudEmulator;
   stack: TestStack;
-  /** Of its activities. */
+  /** The task queue of its activities. */
   queue: string;
   stop: () => Promise<void>;
 }

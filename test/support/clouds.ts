@@ -1,4 +1,4 @@
-// The emulated clouds as tests see them that hold for each: one provider, one ledger, and the orders that both emulators understand.
+// The emulated clouds for tests of every cloud: one provider, one ledger, and the orders that both emulators understand.
 import { priceOf as priceOnGce } from '../../providers/gcp/catalogue.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import { createGcpProvider } from '../../providers/gcp/provider.ts';
@@ -20,35 +20,35 @@ export interface CloudUnderTest {
   title: string;
   region: string;
   zones: string[];
-  /** Alike, and of 2 vCPUs: the first choice of a test, and what replaces it. */
+  /** Similar types with 2 vCPUs: a test's first choice, and its replacement. */
   types: [string, string, string];
   /** The call that launches, as the emulator counts it. */
   launchCall: string;
-  /** From the notice of an interruption to its end. */
+  /** From the notice of an interruption to the instance's end. */
   noticeMs: number;
-  /** Keys of the tags, or labels, by which Ropewalk knows its own. */
+  /** Keys of the tags, or labels, by which Ropewalk identifies its own resources. */
   tags: { deployment: string; workspace: string; cluster: string; role: string };
-  /** What the control plane is configured with, and the name of that file. */
+  /** The control plane's settings, and the name of their file. */
   file: object;
-  /** The same with a second region, where things can be planted. */
+  /** The same with a second region, where resources can be planted. */
   fileOfTwoRegions: object;
   secondRegion: string;
   settingsVariable: string;
-  /** Of the control plane's processes. */
+  /** For the control plane's processes. */
   environment: (emulator: { url: string }, settings: string) => Record<string, string>;
   /** The call that lists instances, as the emulator counts it. */
   listCall: string;
   /** The calls of a termination that are not lists. */
   endCalls: string[];
-  /** How its request rate is refused. */
+  /** The cloud's refusal of calls beyond its request rate. */
   throttling: { code: string; status: number };
   /** US dollars an hour. */
   priceOf: (type: string, market: Market) => number;
-  /** Of a public IPv4 address, likewise. */
+  /** For a public IPv4 address, likewise. */
   addressPriceOf: (market: Market) => number;
   /** `machine`: as of startCloud. */
   start: (machine?: string) => Promise<StartedCloud>;
-  /** What the provider would wait for, the emulator's clock is moved on by. */
+  /** The provider's waits advance the emulator's clock instead. */
   startInSimulatedTime: () => Promise<StartedCloud & { wait: (ms: number) => Promise<void> }>;
 }
 
@@ -85,7 +85,7 @@ export interface StartedCloud extends ReturnType<typeof launchRequestsOf>, Cloud
   of: CloudUnderTest;
   emulator: CloudEmulator;
   provider: Provider;
-  /** As another process has it, which remembers nothing. */
+  /** As in another process, without any cached state. */
   anotherProvider: () => Provider;
   /** Instances that cost money, also those that are off, and volumes. */
   billed: () => Promise<string[]>;

@@ -1,8 +1,8 @@
-// Waits for what a Dask cluster is to become.
+// Waits for states of a Dask cluster.
 import type { Client, Cluster } from '../../sdk/client.ts';
 import { eventually } from './eventually.ts';
 
-/** With this many workers started. A cluster that ends before fails the test. */
+/** With this many workers started. A cluster that ends earlier fails the test. */
 export const clusterReady = (client: Client, number: number, workers: number): Promise<Cluster> =>
   eventually(
     async () => {

@@ -1,4 +1,4 @@
-// Terminal sessions in Markdown: commands after `$ `, and what they print. `...` on a line of its own stands for any lines, at the
+// Terminal sessions in Markdown: commands after `$ `, and their output. `...` on a line of its own stands for any lines, at the
 // end of a line for any text.
 
 export interface ShownCommand {
@@ -23,8 +23,8 @@ export function commandsOf(block: readonly string[]): ShownCommand[] {
 }
 
 /**
- * Compares without order, since tasks and processes print when they are ready. `missing`: shown lines that were not printed.
- * `unexpected`: lines of stdout that are not shown, where the block does not say that lines are left out.
+ * Compares without order, because tasks and processes print at different times. `missing`: shown lines that were not printed.
+ * `unexpected`: lines of stdout that are not shown, unless the block marks omitted lines.
  */
 export function compareOutput(
   shown: readonly string[],
@@ -46,7 +46,7 @@ export function compareOutput(
   };
 }
 
-/** What differs from run to run: times, durations, ports; and the widths of tables, which follow from them. */
+/** The differences between runs: times, durations, ports; and the widths of tables, which follow from them. */
 function normalise(line: string): string {
   return line
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?/g, '<time>')

@@ -1,5 +1,5 @@
 // Images of containers made without a registry: from programs and libraries of this machine. The engine is podman with runc,
-// whose configuration holds what a machine of hybrid control groups and low limits needs.
+// whose configuration holds the needs of a machine with hybrid control groups and low limits.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export async function hasPodman(): Promise<boolean> {
   return found !== null;
 }
 
-/** Writes podman's configuration; the value of CONTAINERS_CONF. */
+/** Writes podman's configuration; returns the value of CONTAINERS_CONF. */
 export async function podmanConfiguration(directory: string): Promise<string> {
   const path = join(directory, 'containers.conf');
   await writeFile(path, configuration);
@@ -80,7 +80,7 @@ async function copyProgram(root: string, program: string): Promise<void> {
   }
 }
 
-/** As the loader finds them. A script, or a program without any, has none. */
+/** As the loader finds them. A script and a static program have none. */
 async function librariesOf(program: string): Promise<string[]> {
   const magic = (await readFile(program)).subarray(0, 4).toString('latin1');
   if (magic !== '\x7fELF') return [];

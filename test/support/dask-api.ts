@@ -1,4 +1,4 @@
-// What agent-api.ts answers for a Dask cluster: certificates of a real authority, and orders that agents wait for.
+// The Dask answers of agent-api.ts: certificates of a real authority, and orders that agents wait for.
 import { environment } from '../builders/environment.ts';
 import { createClusterCa, issueLeaf } from '../../platform/pki/cluster-ca.ts';
 import type { ClusterCa } from '../../platform/pki/cluster-ca.ts';
@@ -10,7 +10,7 @@ export interface DaskApi {
   ca: ClusterCa;
   head: string | null;
   orders: Orders;
-  /** New orders, in a new version, for the agents that wait. */
+  /** New orders, in a new version, for the waiting agents. */
   update(change: Partial<Omit<Orders, 'version'>>): void;
   /** Resolves when there is a newer version than this, or after a while. */
   newerThan(seen: number): Promise<void>;
@@ -63,7 +63,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
   return dask;
 }
 
-/** Its own requests of agents; everything else is the same for all clusters. */
+/** Handles agents' requests that only Dask clusters have; all others are common to all clusters. */
 export async function routeDask(dask: DaskApi, instance: string, path: string, text: string): Promise<object | number> {
   if (path === '/v1/agent/certificate') return certify(dask, instance, text);
   if (!path.startsWith('/v1/agent/orders?seen=')) return 404;

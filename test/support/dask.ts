@@ -19,7 +19,7 @@ export async function makeDaskHome(): Promise<string> {
   return home;
 }
 
-/** A Python with Dask: that of an environment which the stack has built. Those of batch tasks are there too. */
+/** A Python with Dask, from an environment that the stack has built. Those of batch tasks are among them too. */
 export function daskPython(home: string): string {
   const environments = join(home, 'cache/environments');
   const built = readdirSync(environments).filter((name) => /^[0-9a-f]{16,}$/.test(name));
@@ -33,7 +33,7 @@ export function daskPython(home: string): string {
 }
 
 export interface DaskClient {
-  /** What it said when it had connected. */
+  /** Its message after connecting. */
   hello: { workers: number; address: string };
   ask: (order: Record<string, unknown>) => Promise<Record<string, unknown>>;
   close: () => Promise<void>;
@@ -80,7 +80,7 @@ export async function connectDask(client: Client, number: number, python: string
   }
 }
 
-/** Answers in order; an end of the process rejects what waits, with its last output. */
+/** Answers in order; the end of the process rejects pending calls, with its last output. */
 function converse(child: ChildProcess): { next: () => Promise<Record<string, unknown>>; exited: Promise<void> } {
   const answers: string[] = [];
   const waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];

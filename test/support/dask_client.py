@@ -1,4 +1,5 @@
-"""A Dask client that a test drives: one JSON object a line in, one out. It connects from its environment alone."""
+"""A Dask client that a test drives: one JSON object a line in, one out. It connects from its
+environment alone."""
 
 import json
 import sys
@@ -8,7 +9,7 @@ from distributed import Client, wait
 
 
 def hold(client, futures, names):
-    """Results that live on the named workers and nowhere else."""
+    """Results that exist only on the named workers."""
     addresses = {w["name"]: a for a, w in client.scheduler_info(n_workers=-1)["workers"].items()}
     for name in names:
         future = client.submit(lambda n: f"held by {n}", name, key=f"held-{name}", workers=[addresses[name]], allow_other_workers=False)

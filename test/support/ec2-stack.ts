@@ -1,5 +1,5 @@
-// A whole stack that launches on EC2: the emulated cloud with real machines, which are agent processes with addresses of
-// their own that know nothing but their metadata service, and a control plane that is configured as for a real account.
+// A whole stack that launches on EC2: the emulated cloud with real machines, which are agent processes with their own addresses
+// and no knowledge besides their metadata service, and a control plane with the configuration of a real account.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ export interface Ec2Stack {
 }
 
 export interface Ec2StackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
-  /** False: instances are records only, and the caller speaks for their agents. */
+  /** False: instances are records only, and the caller sends their agents' messages. */
   machines?: boolean;
-  /** What ROPEWALK_AWS_SETTINGS names. */
+  /** The contents of the file that ROPEWALK_AWS_SETTINGS names. */
   settings?: object;
 }
 
@@ -67,10 +67,10 @@ export async function startEc2Stack({
   }
 }
 
-/** A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service. */
+/** A machine knows its cloud's endpoints; an emulated one finds them beside its metadata service. */
 const findEndpoint = 'export AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
 
-/** As a process of a control plane has it; `settings`: the file that ROPEWALK_AWS_SETTINGS names. */
+/** As in a process of a control plane; `settings`: the file that ROPEWALK_AWS_SETTINGS names. */
 export const ec2Environment = (emulator: Pick<Emulator, 'url'>, settings: string): Record<string, string> => ({
   AWS_ENDPOINT_URL: emulator.url,
   AWS_ACCESS_KEY_ID: 'AKIATEST',

@@ -1,4 +1,4 @@
-// Waits for a condition instead of for a time. The limit is for what never comes: a slow machine must not reach it.
+// Waits for a condition instead of for a time. The limit is for conditions that never hold: a slow machine must not reach it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Calls `fn` until it neither throws nor returns false, null or undefined; then returns what it returned. */

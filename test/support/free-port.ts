@@ -1,5 +1,5 @@
-// A free port of loopback that no other test of this machine gets. It lies below the ports that the kernel gives to outgoing
-// connections and to servers that ask for any port: between the choice and the use, one of those could take it.
+// A free port of loopback that no other test of this machine gets. It is below the ports that the kernel gives to outgoing
+// connections and to servers that request any port: between the choice and the use, one of those could take it.
 import { mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { errorCode } from '../../providers/local/files.ts';
 const firstPort = 10_000;
 const lastPort = 32_767;
 const claims = join(tmpdir(), 'ropewalk-test-ports');
-/** By then the port is in use, which `isFree` notices, or its test has ended. */
+/** By then the port is in use, which `isFree` detects, or its test has ended. */
 const claimEndsAfterMs = 10 * 60_000;
 
 export async function freePort(): Promise<number> {

@@ -1,5 +1,5 @@
-// How random a test run is. ROPEWALK_FUZZ_SEED chooses the inputs, ROPEWALK_SIMULATION_RUNS how many runs each simulation has,
-// and ROPEWALK_FUZZ_TIMES multiplies the other random inputs.
+// The randomness of a test run. ROPEWALK_FUZZ_SEED chooses the inputs, ROPEWALK_SIMULATION_RUNS the number of runs of each
+// simulation, and ROPEWALK_FUZZ_TIMES multiplies the other random inputs.
 
 /** The same inputs in every `npm test`. `npm run test:all` chooses another seed and prints it. */
 const usualSeed = 20_260_601;

@@ -1,5 +1,4 @@
-// All random inputs of a test run come from one seed, so that the run can be repeated on another day and another machine with
-// ROPEWALK_FUZZ_SEED.
+// All random inputs of a test run come from one seed: ROPEWALK_FUZZ_SEED repeats the run on another day and another machine.
 import fc from 'fast-check';
 
 import { fuzzSeed } from './fuzz-options.ts';

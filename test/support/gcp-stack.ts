@@ -1,5 +1,5 @@
-// A whole stack that launches on Compute Engine: the emulated project with real machines, which are agent processes with addresses
-// of their own that know nothing but their metadata server, and a control plane that is configured as for a real project.
+// A whole stack that launches on Compute Engine: the emulated project with real machines, which are agent processes with their
+// own addresses and no knowledge besides their metadata server, and a control plane with the configuration of a real project.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface GcpStack {
 }
 
 export interface GcpStackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
-  /** False: instances are records only, and the caller speaks for their agents. */
+  /** False: instances are records only, and the caller sends their agents' messages. */
   machines?: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function startGcpStack({
   }
 }
 
-/** As a process of a control plane has it; `settings`: the file that ROPEWALK_GCP_SETTINGS names. */
+/** As in a process of a control plane; `settings`: the file that ROPEWALK_GCP_SETTINGS names. */
 export const gcpEnvironment = (emulator: Pick<GcpEmulator, 'url'>, settings: string): Record<string, string> => ({
   ...credentialsOf(emulator),
   CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: emulator.url,

@@ -1,4 +1,4 @@
-// Which processes belong to a Ropewalk home: its stack, its instances, their tasks. Read from /proc, so Linux only.
+// The processes of a Ropewalk home: its stack, its instances, their tasks. Read from /proc: Linux only.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import { isSameProcess } from '../../providers/local/processes.ts';
 
 const record = z.object({ name: z.string(), pid: z.number(), startTime: z.string() });
 
-/** The stack's children that live, by their records in run/. */
+/** The stack's live children, by their records in run/. */
 export async function childRecords(home: string): Promise<z.infer<typeof record>[]> {
   const files = await readdir(join(home, 'run')).catch(() => []);
   const alive = [];
@@ -20,7 +20,7 @@ export async function childRecords(home: string): Promise<z.infer<typeof record>
   return alive;
 }
 
-/** Every living process that carries this home, or an instance of it, in its environment. This process never counts. */
+/** Every living process that has this home, or an instance of it, in its environment. This process never counts. */
 export async function processesOfHome(
   home: string,
 ): Promise<{ pid: number; command: string; instance: string | null }[]> {
@@ -35,7 +35,7 @@ export async function processesOfHome(
         text.startsWith(`ROPEWALK_INSTANCE_DIR=${home}/`) ||
         (text.startsWith(instanceVariable) && instances.has(text.slice(instanceVariable.length))),
     );
-    // A zombie has an empty command line, and does nothing any more.
+    // A zombie has an empty command line and runs no more code.
     const command = isOurs ? (await read(pid, 'cmdline')).replaceAll('\0', ' ').trim() : '';
     if (command !== '') found.push({ pid, command, instance: instanceOf(variables) });
   }

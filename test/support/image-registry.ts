@@ -1,4 +1,4 @@
-// A real registry of images for tests: CNCF Distribution on a free port of loopback, which asks for a user and a password.
+// A real registry of images for tests: CNCF Distribution on a free port of loopback, which requires a user and a password.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,14 +10,14 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
 export interface ImageRegistry {
-  /** host:port, as it stands in the name of an image. */
+  /** host:port, as in the name of an image. */
   host: string;
   user: string;
   password: string;
   stop(): Promise<void>;
 }
 
-/** Debian's package docker-registry, where it is installed. */
+/** Debian's package docker-registry, if installed. */
 export const hasImageRegistry = (): Promise<boolean> =>
   promisify(execFile)(program, ['--version']).then(
     () => true,

@@ -1,4 +1,4 @@
-// Kills real processes while leases are out, writes down what it did, and proves that it had an effect.
+// Kills real processes while leases are open, records the kills, and proves that they had an effect.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -43,7 +43,7 @@ export async function killNow(target: string, pids: number[], client: Client, jo
 
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie is dead: its parent has merely not looked yet.
+    // A zombie is dead: its parent has merely not reaped it yet.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
   } catch {
@@ -67,7 +67,7 @@ function listed(directory: string): string[] {
   }
 }
 
-/** JSON of our own making; null while the file is not there. */
+/** JSON that the product wrote; null while the file is missing. */
 export function read<T>(path: string): T | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

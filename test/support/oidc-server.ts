@@ -1,5 +1,5 @@
-// A real OpenID Connect server on loopback, at which everyone signs in at once with the account that the test names. It can also lie:
-// `tamper` changes the claims of the next ID tokens, which it signs anew with its own key.
+// A real OpenID Connect server on loopback, at which every sign-in succeeds at once with the account that the test names. It can
+// also lie: `tamper` changes the claims of the next ID tokens, which it signs anew with its own key.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,9 +11,9 @@ export interface OidcServer {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Who signs in from now on. */
+  /** The account of all sign-ins from now on. */
   account: { sub: string; email?: string; email_verified?: boolean };
-  /** Null: the ID tokens are as the server makes them. */
+  /** Null: the ID tokens are unchanged. */
   tamper: ((claims: JWTPayload) => JWTPayload) | null;
   /** Signs with a key that the server does not publish. */
   isForged: boolean;

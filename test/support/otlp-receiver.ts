@@ -1,4 +1,4 @@
-// A small collector: takes OTLP over HTTP in JSON, on a free loopback port, and remembers the spans.
+// A small collector: takes OTLP over HTTP in JSON, on a free loopback port, and stores the spans.
 import { createServer } from 'node:http';
 
 import { z } from 'zod';

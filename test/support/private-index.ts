@@ -1,4 +1,4 @@
-// A package index (PEP 503) that asks for credentials, with one package: `private-plans`.
+// A package index (PEP 503) that requires credentials, with one package: `private-plans`.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -11,9 +11,9 @@ export interface PrivateIndex {
   url: string;
   username: string;
   password: string;
-  /** The same, as pip and uv are configured with it. */
+  /** The same, as in the configuration of pip and uv. */
   withCredentials: string;
-  /** Which users have asked for the package's file: any name is one, with the password. */
+  /** The users that have downloaded the package's file: any name is one, with the password. */
   downloadedBy: () => Set<string>;
   close: () => Promise<void>;
 }

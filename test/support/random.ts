@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed gives the same numbers, everywhere.
+// Repeatable randomness: the same seed gives the same numbers, everywhere.
 
 /** Small, seeded and good enough to choose moments and victims: mulberry32. */
 export function createRandom(seed: number): () => number {

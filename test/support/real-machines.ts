@@ -1,4 +1,4 @@
-// Machines of an emulated cloud that are real agent processes: they know nothing but what their metadata server says.
+// Machines of an emulated cloud that are real agent processes: their metadata server is their only source.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ import type { MachineOptions } from '../emulator/machines.ts';
 import { node24 } from './stack.ts';
 
 const sharedCache = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/python');
-/** Of the environment of tests what installing Python packages may need. */
+/** The variables of the tests' environment that an installation of Python packages may need. */
 const reachingOut = /^(PATH|SSL_CERT_|REQUESTS_CA|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
 
 /** `cloud`: the value of ROPEWALK_CLOUD. `before`: shell commands before the agent starts. */

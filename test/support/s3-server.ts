@@ -1,5 +1,5 @@
 // A real S3 server for tests: versitygw over a temporary directory, on a free port of loopback. It is built once through the Go
-// module proxy and cached, because no package registry that the tests use has it as a binary.
+// module proxy and cached, because no package registry of the tests has it as a binary.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const version = '1.8.0';
 const region = 'us-east-1';
 const run = promisify(execFile);
 
-/** The path of the program, or a sentence that says why there is none. The first build takes a minute or two. */
+/** The path of the program, or a sentence with the reason why it is missing. The first build takes a minute or two. */
 export async function findS3Server(): Promise<{ program: string } | { missing: string }> {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const directory = join(cache, 'ropewalk', `versitygw-${version}`);

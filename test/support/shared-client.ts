@@ -1,4 +1,4 @@
-// How a test file asks for a shared service: what both sides of the loopback connection say.
+// The requests of a test file for a shared service: the messages of both sides of the loopback connection.
 import type { Server } from 'node:http';
 
 import { inject } from 'vitest';

@@ -1,6 +1,6 @@
-// What the test files of one run share: Temporal servers and one stack. Vitest calls `setup` once per project, in its own
-// process. Each test file runs in another process and asks over loopback HTTP. A service starts with its first user and ends
-// after the last file, also when tests fail.
+// The services that the test files of one run share: Temporal servers and one stack. Vitest calls `setup` once per project, in
+// its own process. Each test file runs in another process and sends its requests over loopback HTTP. A service starts with its
+// first user and ends after the last file, also when tests fail.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -89,7 +89,7 @@ function createSharedServices(): SharedServices {
   };
 }
 
-/** Callers at the same time get the same promise. */
+/** Concurrent callers get the same promise. */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   return () => (started ??= start());

@@ -4,7 +4,7 @@ import type { DynamicConfig } from './temporal-process.ts';
 import { startWorkers } from './temporal-server.ts';
 import type { TestTemporal, WorkerActivities } from './temporal-server.ts';
 
-/** Files that ask for the same `dynamicConfig` share a server; the workflow code is bundled once per run. */
+/** Files with the same `dynamicConfig` share a server; the workflow code is bundled once per run. */
 export async function sharedTemporal({
   dynamicConfig = {},
   ...activities

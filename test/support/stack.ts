@@ -1,5 +1,5 @@
-// A real one-machine stack for tests: `ropewalk dev` as a child process with a home of its own, ended with everything it
-// started, also when the test fails.
+// A real one-machine stack for tests: `ropewalk dev` as a child process with a home of its own, ended with all its processes,
+// also when the test fails.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ export interface TestStack extends z.infer<typeof stackFile> {
   dev: ChildProcess;
   /** Its exit code, once it has ended. */
   exited: Promise<number | null>;
-  /** What the stack has printed so far. */
+  /** The stack's output so far. */
   output: () => string;
   /** Living children by name, from their records: `temporal`, `api`, `worker`. */
   childPids: () => Promise<Record<string, number>>;
@@ -54,7 +54,7 @@ export interface TestStack extends z.infer<typeof stackFile> {
   signal: (signal: NodeJS.Signals) => Promise<number | null>;
   /** Signals the supervisor, its children, and every instance and task, at the same moment. */
   killAll: (signal: NodeJS.Signals) => Promise<void>;
-  /** Ends the stack in order; throws when a process of its home is left. Safe to repeat, and after a kill. */
+  /** Ends the stack in order; throws when a process of its home remains. Safe to repeat, and after a kill. */
   stop: () => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       if (!isRunning(dev)) return null;
       const text = await readFile(join(home, 'run', 'stack.json'), 'utf8').catch(() => null);
       const info = text === null ? null : stackFile.parse(JSON.parse(text));
-      // A killed stack's file lies there until the next one has taken the home.
+      // A killed stack's file remains until the next one has taken the home.
       return info?.pids['dev'] === dev.pid ? info : null;
     };
     const info = await eventually(async () => (await readyFile()) ?? (isRunning(dev) ? null : 'ended'), {
@@ -96,14 +96,14 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   }
 }
 
-/** Starts it without waiting: for stacks that are meant to refuse, or to be killed on the way. */
+/** Starts it without waiting: for stacks that are meant to refuse, or to be killed during the start. */
 export async function spawnStack(
   home: string,
   options: StackOptions = {},
 ): Promise<Pick<TestStack, 'dev' | 'exited' | 'output' | 'childPids' | 'kill' | 'signal' | 'killAll'>> {
   const config = `${home}.yml`;
   await writeFile(config, stringify(await configWith(options.overrides ?? {}, await portsOf(home))));
-  // A fresh environment: what runs these tests must not decide what the stack does.
+  // A fresh environment: the tests' own environment must not affect the stack.
   const { PATH = '', HOME = '', XDG_CACHE_HOME, TEMPORAL_CLI } = process.env;
   const program = options.byCommand === true ? ['bin/ropewalk.mjs', 'dev'] : ['dev/main.ts'];
   const dev = spawn(node24, [...program, '--home', home, '--config', config], {
@@ -143,7 +143,7 @@ export async function spawnStack(
     killAll: async (signal) => {
       if (isRunning(dev)) dev.kill(signal);
       if (signal === 'SIGKILL') await exited;
-      // Twice for SIGKILL: a process that was being started during the first scan is found by the second.
+      // Twice for SIGKILL: the second scan finds a process that was starting during the first.
       for (let scan = 0; scan < (signal === 'SIGKILL' ? 2 : 1); scan++) {
         for (const { pid } of await processesOfHome(home)) signalIfThere(pid, signal);
       }
@@ -164,7 +164,7 @@ export async function removeHome(home: string): Promise<void> {
   await rm(`${home}.yml`, { force: true });
 }
 
-/** How this machine reaches its package index: Python environments are built from there. */
+/** This machine's settings for its package index: Python environments are built from it. */
 function networkEnv(): Record<string, string> {
   const names = /^(SSL_CERT_(FILE|DIR)|(HTTPS?|ALL|NO)_PROXY|(PIP|UV)_.*)$/i;
   return Object.fromEntries(
@@ -189,7 +189,7 @@ const sections = z.record(z.string(), z.unknown());
 
 const keptPorts = z.record(z.string(), z.object({ asked: z.union([z.number(), z.string()]) }));
 
-/** Those of an earlier start in this home; else free ones: others on this machine may have the usual ports. */
+/** Those of an earlier start in this home; else free ones: another stack on this machine may use the usual ports. */
 async function portsOf(home: string): Promise<Record<string, number | string>> {
   const kept = await readFile(join(home, 'ports.json'), 'utf8').catch(() => null);
   if (kept !== null)
@@ -210,7 +210,7 @@ async function configWith(overrides: Record<string, Record<string, unknown>>, po
   return config;
 }
 
-/** A section of the configuration, with more in its environment. */
+/** A section of the configuration, with additional environment variables. */
 export function withEnv(section: Record<string, unknown> = {}, env: Record<string, string>): Record<string, unknown> {
   const { env: own } = section;
   return { ...section, env: { ...(typeof own === 'object' ? own : {}), ...env } };

@@ -1,5 +1,5 @@
-// Workflows in the state in which Temporal's SDK writes, or cannot follow, an order of commands: made without a kill, so that
-// it happens each time.
+// Workflows in the states of the command-order fault of Temporal's SDK, written or not replayable: produced without a kill, to
+// happen each time.
 import type { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkflowBundleWithSourceMap } from '@temporalio/worker';
@@ -9,11 +9,11 @@ import { eventually } from './eventually.ts';
 const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
 
 export const fixture = pathOf('../integration/fixtures/noted.ts');
-/** The same, but for a workflow whose histories by `fixture` it cannot replay. */
+/** The same, with a workflow that cannot replay its histories by `fixture`. */
 export const changedFixture = pathOf('../integration/fixtures/changed.ts');
 export const updatesLast = { workflowModules: [pathOf('../../workflows/updates-last.ts')] };
 
-/** What a worker runs: with or without the interceptor that these tests are about. */
+/** A worker's code: with or without the interceptor under test. */
 export interface Code {
   workflowsPath: string;
   interceptors?: { workflowModules: string[] };
@@ -27,8 +27,8 @@ export interface Scene {
 }
 
 /**
- * A first workflow task without commands, then an update to a worker that has forgotten the workflow: the worker
- * handles both together, which no replay does. Without the interceptor, the workflow is stuck from then on.
+ * A first workflow task without commands, then an update to a worker that has evicted the workflow: the worker handles both
+ * together, which no replay does. Without the interceptor, the workflow is stuck from then on.
  */
 export async function makeStuck(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
   // On a busy machine a first attempt that timed out would leave no failure in the history.
@@ -37,7 +37,7 @@ export async function makeStuck(scene: Scene, workflowId: string, memo: Record<s
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
 
-/** What a worker leaves that is killed in the workflow task after an activity: an update comes before the next worker does. */
+/** The history of a worker that is killed in the workflow task after an activity: an update arrives before the next worker. */
 export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
   const { client, native } = scene;
   const { namespace } = client.options;
@@ -50,7 +50,7 @@ export async function afterDeath(scene: Scene, workflowId: string): Promise<void
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
 
-/** Takes the workflow task that is there, as a worker that is killed then: it runs out of time, and is given to the next. */
+/** Takes the pending workflow task like a worker that is then killed: the task times out, and the next worker gets it. */
 export async function dieInTask(scene: Scene, workflowId: string): Promise<void> {
   const { client, taskQueue } = scene;
   const { namespace } = client.options;
@@ -60,7 +60,7 @@ export async function dieInTask(scene: Scene, workflowId: string): Promise<void>
   await began(scene, workflowId, 'workflowTaskTimedOutEventAttributes');
 }
 
-/** The worker remembers no workflow, so each of its workflow tasks begins with a replay. */
+/** The worker caches no workflow: each of its workflow tasks begins with a replay. */
 export async function withWorker<T>({ client, native, taskQueue, code }: Scene, during: () => Promise<T>): Promise<T> {
   const { namespace } = client.options;
   const options = { connection: native, namespace, taskQueue, maxCachedWorkflows: 0 };

@@ -1,4 +1,4 @@
-// Starts and ends a Temporal dev server that keeps everything in memory. It is ended with SIGKILL: nothing of it is kept.
+// Starts and ends a Temporal dev server that keeps everything in memory. It is ended with SIGKILL: none of its data is kept.
 import { spawn } from 'node:child_process';
 
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';

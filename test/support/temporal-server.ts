@@ -1,5 +1,5 @@
-// The real workflow code on a real Temporal server, with activities of the test's own making. `startTemporal` starts a server
-// for its caller alone; test files that kill no server use `sharedTemporal` of shared-temporal.ts.
+// The real workflow code on a real Temporal server, with scripted activities. `startTemporal` starts a server for its caller
+// alone; test files that kill no server use `sharedTemporal` of shared-temporal.ts.
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { WorkerOptions } from '@temporalio/worker';
@@ -85,7 +85,7 @@ const sources: WorkflowCode = {
   interceptors: { workflowModules: [pathOf('../../workflows/updates-last.ts')] },
 };
 
-/** The schedule that says whose a namespace is; here it never runs. */
+/** The schedule that records the owner of a namespace; here it never runs. */
 export async function claimNamespace(client: Client, deploymentId: string): Promise<void> {
   await client.schedule.create({
     scheduleId: reconcileScheduleId,

@@ -1,4 +1,4 @@
-// Temporal's time-skipping test server with the real workflow code: hours pass in milliseconds while nothing but timers is left.
+// Temporal's time-skipping test server with the real workflow code: hours pass in milliseconds while only timers are pending.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 
@@ -43,7 +43,7 @@ const pathOf = (file: string): string => new URL(`../../${file}`, import.meta.ur
 
 let bundle: ReturnType<typeof bundleWorkflowCode> | null = null;
 
-/** Made once in a process. */
+/** Created once in a process. */
 export function workflowBundleOnce(): ReturnType<typeof bundleWorkflowCode> {
   bundle ??= bundleWorkflowCode({
     workflowsPath: pathOf('workflows/index.ts'),

@@ -1,4 +1,4 @@
-// A store whose writes of views are on record, and fail while a test says so.
+// A store that records its writes of views, and fails them while a test requires it.
 import type { RecordStore, Store } from '../../store/store.ts';
 import type { RecordKind } from '../../store/admission-port.ts';
 
@@ -6,7 +6,7 @@ export interface Watch {
   /** While set, each write of a view fails. */
   isFailing: boolean;
   failures: number;
-  /** Writes that were tried, in order. */
+  /** Attempted writes, in order. */
   writes: { kind: RecordKind; number: number; version: number; status: string; isFinal: boolean }[];
 }
 

@@ -32,7 +32,7 @@ export interface Bed extends Scripts {
   stop: () => Promise<void>;
 }
 
-/** What the scripted activities answer, and what they were asked. */
+/** The answers of the scripted activities, and their requests. */
 interface Scripts {
   job: JobSettings;
   cluster: ClusterSettings;
@@ -42,13 +42,13 @@ interface Scripts {
   protectedIds: string[];
   /** The provider does not describe instances. */
   isInspectionFailing: boolean;
-  /** The object store takes no page. */
+  /** The object store rejects every page. */
   isArchiveFailing: boolean;
-  /** Pages of task records that were written. */
+  /** Written pages of task records. */
   pages: number[];
   /** Vault keys. */
   deleted: string[];
-  /** Vault keys of what a retry can open. */
+  /** Vault keys of the objects that a retry can open. */
   kept: string[];
 }
 
