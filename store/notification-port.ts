@@ -1,4 +1,5 @@
 // The store's port for notifications: events, webhooks, and deliveries.
+import type { Place } from '../domain/notifications/fair-share.ts';
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NewNotification, NotificationType } from '../domain/notifications/types.ts';
 import type { Answer } from './answer.ts';
@@ -75,9 +76,14 @@ export interface NotificationStore {
   addTest(webhook: Webhook, nowMs: number): Promise<number>;
   /**
    * Due deliveries, claimed until `claimUntilMs`. A webhook gets an object's next one only after the previous one was delivered
-   * or has failed for good.
+   * or has failed for good. `underWay`: the caller's deliveries, which count for the shares of their webhooks and workspaces.
    */
-  claimDeliveries(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<DueDelivery[]>;
+  claimDeliveries(query: {
+    limit: number;
+    underWay: readonly Place[];
+    nowMs: number;
+    claimUntilMs: number;
+  }): Promise<DueDelivery[]>;
   /** Counts a message of the workspace in this hour of the clock. False when it has reached `most`: nothing is counted. */
   countMail(query: { workspace: string; hour: number; most: number }): Promise<boolean>;
   /** Postpones a delivery without an attempt. No effect when it was claimed again since. */

@@ -1,6 +1,7 @@
 // Notifications, webhooks and deliveries.
 import type { Problem } from '../domain/errors.ts';
 import { maxObjectWebhooks, maxWebhooks } from '../domain/notifications/delivery.ts';
+import { createShares, type Place, type Shares } from '../domain/notifications/fair-share.ts';
 import type { Database } from './database.ts';
 import {
   deliveryOf,
@@ -73,33 +74,25 @@ export function createNotificationStore(database: Database): NotificationStore {
           .executeTakeFirstOrThrow();
         return insertDelivery(db, { webhook: id, workspace, notification, object: item.object, nowMs });
       }),
-    claimDeliveries: async (query) => {
-      // Usually none is due, and no lock is needed.
-      const waiting = await database.read((db) => due(db, { ...query, limit: 1 }).execute());
+    claimDeliveries: async ({ limit, underWay, nowMs, claimUntilMs }) => {
+      const shares = createShares(underWay);
+      // Usually there is none: no lock is needed.
+      const waiting = await database.read((db) => due(db, { nowMs, limit: 1, full: shares.full() }).execute());
       if (waiting.length === 0) return [];
       return database.write(async (db) => {
-        const rows = await due(db, query)
-          .$if(engine === 'postgres', (each) => each.forUpdate('deliveries').skipLocked())
-          .execute();
         const claimed: DueDelivery[] = [];
-        for (const { id, attempts, webhook, notification } of rows) {
-          const subscription = await db.selectFrom('webhooks').selectAll().where('id', '=', webhook).executeTakeFirst();
-          const what = await db
-            .selectFrom('notifications')
-            .selectAll()
-            .where('id', '=', notification)
-            .executeTakeFirst();
-          if (subscription === undefined || what === undefined) {
-            await db.deleteFrom('deliveries').where('id', '=', id).execute();
-            continue;
+        // Of each round at least the first is claimed or deleted, because it was none of the full ones.
+        for (;;) {
+          const rows = await due(db, { nowMs, limit: limit - claimed.length, full: shares.full() })
+            .$if(engine === 'postgres', (each) => each.forUpdate('deliveries').skipLocked())
+            .execute();
+          for (const row of rows) {
+            if (!shares.take(row)) continue;
+            const delivery = await claimOne(db, row, claimUntilMs);
+            if (delivery !== null) claimed.push(delivery);
           }
-          await db.updateTable('deliveries').set({ next_at_ms: query.claimUntilMs }).where('id', '=', id).execute();
-          claimed.push({
-            ...{ id, attempts, claimedUntilMs: query.claimUntilMs },
-            ...{ webhook: webhookOf(subscription), notification: notificationOfRow(what) },
-          });
+          if (rows.length === 0 || claimed.length === limit) return claimed;
         }
-        return claimed;
       });
     },
     countMail: ({ workspace, hour, most }) =>
@@ -183,12 +176,31 @@ export function createNotificationStore(database: Database): NotificationStore {
   };
 }
 
-const due = (db: Db, { limit, nowMs }: { limit: number; nowMs: number }) =>
+type DueRow = Pick<DueDelivery, 'id' | 'attempts'> & Place & { notification: number };
+
+/** Null, and it is deleted, when its webhook or notification is gone. */
+async function claimOne(db: Db, { id, attempts, ...of }: DueRow, claimUntilMs: number): Promise<DueDelivery | null> {
+  const subscription = await db.selectFrom('webhooks').selectAll().where('id', '=', of.webhook).executeTakeFirst();
+  const what = await db.selectFrom('notifications').selectAll().where('id', '=', of.notification).executeTakeFirst();
+  if (subscription === undefined || what === undefined) {
+    await db.deleteFrom('deliveries').where('id', '=', id).execute();
+    return null;
+  }
+  await db.updateTable('deliveries').set({ next_at_ms: claimUntilMs }).where('id', '=', id).execute();
+  return {
+    ...{ id, attempts, claimedUntilMs: claimUntilMs },
+    ...{ webhook: webhookOf(subscription), notification: notificationOfRow(what) },
+  };
+}
+
+const due = (db: Db, { limit, nowMs, full }: { limit: number; nowMs: number; full: ReturnType<Shares['full']> }) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'attempts', 'webhook', 'notification'])
+    .select(['id', 'attempts', 'webhook', 'workspace', 'notification'])
     .where('state', '=', 'pending')
     .where('next_at_ms', '<=', nowMs)
+    .$if(full.workspaces.length > 0, (query) => query.where('workspace', 'not in', full.workspaces))
+    .$if(full.webhooks.length > 0, (query) => query.where('webhook', 'not in', full.webhooks))
     .where((build) =>
       build.not(
         build.exists(

@@ -1,6 +1,7 @@
 // Sends due deliveries to webhooks, in every replica of the API. A delivery is claimed first; when a replica ends in between, its claim expires, and
 // the receiver may get the message twice, with the same id. Of two attempts, the outcome of the later claim counts.
 import { bodyOf, outcomeOf, type WebhookFormat } from '../../domain/notifications/delivery.ts';
+import { maxUnderWay, type Place } from '../../domain/notifications/fair-share.ts';
 import { mailHourOf, mailOf, mailOutcomeOf, mailsPerHour, nextMailHourMs } from '../../domain/notifications/mail.ts';
 import { notificationsKeptMs } from '../../domain/notifications/types.ts';
 import { webhookKey } from '../../platform/archive-keys.ts';
@@ -25,7 +26,7 @@ type Sending = Pick<
 
 export function createWebhookRounds(deps: Sending): WebhookRounds {
   const { store, now, logger } = deps;
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<Promise<void>, Place>();
   let removeAtMs = 0;
 
   const removeOld = async (): Promise<void> => {
@@ -38,24 +39,27 @@ export function createWebhookRounds(deps: Sending): WebhookRounds {
     async round() {
       try {
         await removeOld();
-        const limit = atOnce - underWay.size;
+        const limit = maxUnderWay - underWay.size;
         if (limit <= 0) return;
         const nowMs = now();
-        const claimed = await store.notifications.claimDeliveries({ limit, nowMs, claimUntilMs: nowMs + claimMs });
+        const claimed = await store.notifications.claimDeliveries({
+          ...{ limit, underWay: [...underWay.values()] },
+          ...{ nowMs, claimUntilMs: nowMs + claimMs },
+        });
         for (const delivery of claimed) {
           const ended = deliver(deps, delivery)
             .catch((error: unknown) =>
               logger.warn({ err: error, delivery: delivery.id }, 'what became of a delivery could not be written'),
             )
             .finally(() => underWay.delete(ended));
-          underWay.add(ended);
+          underWay.set(ended, { workspace: delivery.webhook.workspace, webhook: delivery.webhook.id });
         }
       } catch (error) {
         logger.warn({ err: error }, 'deliveries of webhooks could not be read now');
       }
     },
     async settled() {
-      await Promise.all(underWay);
+      await Promise.all(underWay.keys());
     },
   };
 }
@@ -135,8 +139,6 @@ async function sendMail(
   return mailer.send({ to, ...mail, messageId: `msg_${notification.id}.${id}` });
 }
 
-/** Limit of one process. */
-const atOnce = 32;
 /** Longer than an attempt takes. */
 const claimMs = 60_000;
 const removeEveryMs = 600_000;

@@ -17,9 +17,9 @@ afterEach(async () => {
   }
 });
 
-/** `answer`: the reply to the nth message. */
+/** `answer`: the reply to the nth message; null for none. */
 export async function receiver(
-  answer: (count: number) => { status: number; location?: string } = () => ({ status: 204 }),
+  answer: (count: number) => { status: number; location?: string } | null = () => ({ status: 204 }),
 ) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -27,7 +27,9 @@ export async function receiver(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       received.push({ headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
-      const { status, location } = answer(received.length);
+      const answered = answer(received.length);
+      if (answered === null) return;
+      const { status, location } = answered;
       response.writeHead(status, location === undefined ? {} : { location }).end();
     });
   });

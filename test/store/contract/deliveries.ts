@@ -39,7 +39,7 @@ export function describeDeliveries(backend: Backend): void {
       };
       const find = () => store.notifications.findWebhook(workspace, webhook.id);
       const claim = async (by: Store, nowMs: number) => {
-        const query = { limit: 100, nowMs, claimUntilMs: nowMs + 60_000 };
+        const query = { limit: 100, underWay: [], nowMs, claimUntilMs: nowMs + 60_000 };
         const found = (await by.notifications.claimDeliveries(query)).find((each) => each.id === id);
         if (found === undefined) throw new Error('the delivery was not claimed');
         return found;

@@ -63,7 +63,7 @@ export function describeNotifications(backend: Backend): void {
     const webhook = async (store: Store, workspace: string, over: Partial<Webhook> = {}) =>
       valueOf(await store.notifications.addWebhook(aWebhook(workspace, over)));
     const claim = async (store: Store, { id }: Webhook, nowMs: number) => {
-      const query = { limit: 1_000, nowMs, claimUntilMs: nowMs + 1_000 };
+      const query = { limit: 1_000, underWay: [], nowMs, claimUntilMs: nowMs + 1_000 };
       return (await store.notifications.claimDeliveries(query)).filter((each) => each.webhook.id === id);
     };
 
