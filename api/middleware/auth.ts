@@ -21,8 +21,8 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;
   if (actor !== undefined && bodied.has(c.req.method) && !isStreamed(c.req)) {
-    // Hono caches the first form that is read; reading as text would change the bytes of a file.
-    await c.req.arrayBuffer().catch(() => undefined);
+    // Hono caches the first form that is read; reading as text would change the bytes of a file. A large JSON has been read as text.
+    if (c.req.bodyCache.text === undefined) await c.req.arrayBuffer().catch(() => undefined);
     c.set('actor', await verifyAgain(deps, actor));
   }
   await next();

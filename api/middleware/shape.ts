@@ -1,4 +1,6 @@
 // Checks the shape of counted bodies before they are parsed.
+import { setImmediate as pause } from 'node:timers/promises';
+
 import type { MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -23,6 +25,8 @@ export const limitShape: MiddlewareHandler<AppEnv> = async (c, next) => {
         hint: 'Put large inputs into files or a bucket, and send their names.',
       });
     }
+    // To parse and check it takes a while too.
+    await pause();
   }
   await next();
 };

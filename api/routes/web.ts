@@ -1,4 +1,6 @@
 // The web application: one page for all addresses, its script and its style. No cookies, no external resources.
+import { gzipSync } from 'node:zlib';
+
 import type { Context, MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
@@ -60,13 +62,28 @@ export function mountWeb(app: App, bundle: WebBundle): void {
     });
   }
   const asset = (ending: 'js' | 'css', type: string): void => {
+    const plain = Buffer.from(bundle[ending]);
+    // Once, not for each who asks: no token is needed.
+    const compressed = gzipSync(plain, { level: 9 });
     app.get(`/assets/${bundle.version}.${ending}`, (c) => {
       c.header('Content-Type', type);
-      // The file name is derived from the content.
+      // The name follows from the content.
       c.header('Cache-Control', 'public, max-age=31536000, immutable');
-      return c.body(bundle[ending]);
+      c.header('Vary', 'Accept-Encoding');
+      if (!takesGzip(c.req.header('Accept-Encoding') ?? '')) return c.body(plain);
+      c.header('Content-Encoding', 'gzip');
+      return c.body(compressed);
     });
   };
   asset('js', 'text/javascript; charset=utf-8');
   asset('css', 'text/css; charset=utf-8');
 }
+
+const takesGzip = (accepted: string): boolean =>
+  accepted.split(',').some((each) => {
+    const [name = '', quality = '1'] = each
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q=/);
+    return name === 'gzip' && Number(quality) > 0;
+  });

@@ -1,6 +1,7 @@
 // Secrets by reference: histories carry an object key, and the value is stored here, sealed with AES-256-GCM. The object key,
 // the key id and the expiry are authenticated too, so an envelope cannot be moved, re-labelled or extended.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { type CipherGCM, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { setImmediate as pause } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Keys } from '../keys.ts';
@@ -32,16 +33,12 @@ export function createVault(objects: Objects, keys: Keys, now: () => number = Da
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, vault, nonce, { authTagLength: tagBytes });
       cipher.setAAD(additionalData(key, kid, expiresAtMs));
-      const data = Buffer.concat([cipher.update(bytes), cipher.final()]);
-      const envelope: Envelope = {
-        v: 1,
-        kid,
-        nonce: nonce.toString('base64'),
-        tag: cipher.getAuthTag().toString('base64'),
-        data: data.toString('base64'),
-        expiresAtMs,
-      };
-      await objects.put(key, Buffer.from(JSON.stringify(envelope)));
+      const data = await encrypt(cipher, bytes);
+      const tag = cipher.getAuthTag().toString('base64');
+      const about: Omit<Envelope, 'data'> = { v: 1, kid, nonce: nonce.toString('base64'), tag, expiresAtMs };
+      // Base64 needs no escapes, and a text of many MiB takes JSON.stringify long.
+      const start = `${JSON.stringify(about).slice(0, -1)},"data":"`;
+      await objects.put(key, Buffer.concat([Buffer.from(start), data, Buffer.from('"}')]));
     },
 
     async open(key) {
@@ -75,6 +72,22 @@ interface Envelope {
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
+
+/** In base64. Of many MiB with breaks, in which a process of the API answers other requests. */
+async function encrypt(cipher: CipherGCM, bytes: Uint8Array): Promise<Uint8Array> {
+  const sealed = Buffer.allocUnsafe(4 * Math.ceil(bytes.byteLength / 3));
+  let written = 0;
+  for (let from = 0; from < bytes.byteLength; from += sliceBytes) {
+    if (from > 0) await pause();
+    const slice = cipher.update(bytes.subarray(from, from + sliceBytes));
+    written += sealed.write(slice.toString('base64'), written, 'latin1');
+  }
+  cipher.final();
+  return sealed;
+}
+
+/** Whole groups of base64; about a millisecond each. */
+const sliceBytes = 3 * 256 * 1024;
 
 const additionalData = (key: string, kid: string, expiresAtMs: number) =>
   Buffer.from(JSON.stringify([1, key, kid, expiresAtMs]));

@@ -7,7 +7,7 @@ import type { Admitted, AdmitItem, RecordKind } from '../../store/admission-port
 import { requireScope } from '../auth/scopes.ts';
 import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';
-import { hashBody } from '../jobs/canonical.ts';
+import { hashLargeBody } from '../jobs/canonical.ts';
 import { numberInUse } from './start.ts';
 
 export interface Admission extends Omit<AdmitItem, 'workspace' | 'user' | 'idempotencyKey' | 'bodyHash'> {
@@ -31,6 +31,7 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
   const { deps, actor } = context;
   const { idempotencyKey, body, withdraw, ...item } = admission;
   const { workspace, user, userId } = actor;
+  const bodyHash = await hashLargeBody(body, deps.keys.current.requestHmac);
   await orWithdrawn(requireStill(context), withdraw);
   const answer = await deps.store.admissions.admit(
     {
@@ -38,7 +39,7 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
       workspace,
       user,
       idempotencyKey: idempotencyKey === undefined ? item.admissionId : `${userId}:${idempotencyKey}`,
-      bodyHash: hashBody(body, deps.keys.current.requestHmac),
+      bodyHash,
     },
     deps.now(),
   );

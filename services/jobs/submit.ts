@@ -1,4 +1,6 @@
 // Submits a job. Secret or large data is written first, then a reference to it is admitted.
+import { setImmediate as pause } from 'node:timers/promises';
+
 import type { QueueRequest } from '../../domain/admission/queue.ts';
 import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
@@ -50,6 +52,8 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
   const admissionId = newAdmissionId(userId);
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
+  // Parsed by now; as text it takes as long again.
+  await pause();
   await deps.vault.seal(keys.bundle, toBytes(bundle), { ttlMs: sealedForDays * 86_400_000 });
   const spec: JobSpec = {
     v: 1,

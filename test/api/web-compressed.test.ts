@@ -1,7 +1,7 @@
 // Large answers to browsers are compressed if the browser accepts it: the application's files, and the states of many tasks.
 import { gunzipSync } from 'node:zlib';
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { endTasks } from '../builders/end-tasks.ts';
 import { createTestApi } from './support.ts';
@@ -23,8 +23,23 @@ it('the script is sent compressed, or as it is, with the headers of an unchangin
   });
   const bytes = Buffer.from(await compressed.arrayBuffer());
   expect([bytes.byteLength < js.length / 10, gunzipSync(bytes).toString()]).toEqual([true, js]);
-  const plain = await ask('identity');
-  expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, js]);
+  for (const encoding of ['identity', '', 'br', 'gzip;q=0', 'xgzip']) {
+    const plain = await ask(encoding);
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, js]);
+  }
+  for (const encoding of ['gzip', 'GZIP;q=0.5', 'br;q=1.0, gzip;q=0.8, *;q=0.1'])
+    expect((await ask(encoding)).headers.get('content-encoding')).toBe('gzip');
+});
+
+it('the script is compressed once, however often it is asked for: who asks needs no token', async () => {
+  const api = await createTestApi({ web });
+  const compressing = vi.spyOn(globalThis, 'CompressionStream');
+  for (let n = 0; n < 3; n += 1) {
+    const answer = await api.app.request('/assets/abc.js', { headers: { 'accept-encoding': 'gzip' } });
+    expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString()).toBe(js);
+  }
+  expect(compressing).not.toHaveBeenCalled();
+  compressing.mockRestore();
 });
 
 it('so are the states of tasks, and no answer with what a user wrote', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createVault } from '../../platform/vault/vault.ts';
+import { turnsDuring } from '../support/event-loop-turns.ts';
 import { memoryObjects, testKeys } from './support.ts';
 
 const secretText = 'the password is swordfish';
@@ -16,6 +17,21 @@ describe('the vault', () => {
     const stored = Buffer.from((await objects.get('vault/w/a.sealed')) ?? []).toString();
     expect(stored).not.toContain('swordfish');
     expect(stored).not.toContain(Buffer.from(secretText).toString('base64').slice(4, 20));
+  });
+
+  it.each([0, 1, 2, 3, 3 * 256 * 1024 - 1, 3 * 256 * 1024, 3 * 256 * 1024 + 1, 2_000_000])(
+    'returns %d bytes as they were',
+    async (length) => {
+      const vault = createVault(memoryObjects(), testKeys());
+      const large = Buffer.alloc(length, 'abc\0\u00ff', 'latin1');
+      await vault.seal('k', large, hour);
+      expect(Buffer.from((await vault.open('k')) ?? 'none').equals(large)).toBe(true);
+    },
+  );
+
+  it('gives other work its turn while it seals 16 MiB', async () => {
+    const vault = createVault(memoryObjects(), testKeys());
+    expect(await turnsDuring(() => vault.seal('k', new Uint8Array(2 ** 24), hour))).toBeGreaterThanOrEqual(16);
   });
 
   it('answers null for an object that never existed, was deleted, or has expired', async () => {
