@@ -9,7 +9,7 @@ import { fuzzSeed } from './support/fuzz-options.ts';
 
 type Part = [name: string, run: () => Promise<Counts>];
 
-/** What a developer runs before each commit: at most 8 minutes on two cores. */
+/** For each commit: at most 8 minutes on two cores. */
 const usual: Part[] = [
   ['checks', checks],
   ['unit', () => runVitestProject('unit')],
@@ -40,7 +40,7 @@ const subjects: Record<string, string[]> = {
   ],
 };
 
-/** The rest, for CI and for nights. CONTRIBUTING.md has the seconds of each part, and which of them CI runs. */
+/** The rest, for CI and nightly runs. CONTRIBUTING.md has the seconds of each part, and the parts that CI runs. */
 function theRest(): Part[] {
   const chosen = process.env['ROPEWALK_FUZZ_SEED'] ?? '';
   const seed = String(chosen === '' ? randomInt(0x7fff_ffff) : fuzzSeed(process.env));

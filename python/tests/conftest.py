@@ -22,7 +22,7 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator
     aws = [name for name in os.environ if name.startswith("AWS_")]
     for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN", *aws):
         monkeypatch.delenv(name, raising=False)
-    # Clusters look for AWS credentials: there are none, and no metadata service is asked.
+    # Clusters search for AWS credentials: here there are none, and no metadata service is called.
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
@@ -37,7 +37,8 @@ def dask_with_tls() -> Iterator[tuple[LocalCluster, Security]]:
     options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     with LocalCluster(host="127.0.0.1", protocol="tls://", security=security, **options) as dask:
         yield dask, security
-        # A worker that was sent away before it started never closes, and Dask's close asserts that each has closed.
+        # A worker that is removed before it started never closes, and Dask's close asserts that each has
+        # closed.
         for worker in [each for each in list(dask._created) if each.status is Status.init]:
             dask._created.discard(worker)
 
@@ -48,7 +49,7 @@ def api(dask_with_tls: tuple[LocalCluster, Security]) -> Iterator[StandIn]:
     yield stand_in
     stand_in.close()
     dask = stand_in.dask
-    # A worker that is sent away while it starts fails the end of the Dask cluster.
+    # A worker that is removed while it starts fails the end of the Dask cluster.
     wait_while(lambda: any(worker.status is Status.init for worker in list(dask.workers.values())))
     dask.scale(0)
     wait_while(lambda: len(dask.scheduler.workers) > 0)
@@ -63,7 +64,7 @@ def wait_while(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def start(api: StandIn) -> Iterator[Callable[..., ropewalk.Cluster]]:
-    """Makes clusters of the stand-in, and closes them."""
+    """Creates clusters of the stand-in, and closes them."""
     made: list[ropewalk.Cluster] = []
 
     def make(**options: Any) -> ropewalk.Cluster:
@@ -78,7 +79,7 @@ def start(api: StandIn) -> Iterator[Callable[..., ropewalk.Cluster]]:
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
-    """A stand-in for the API about jobs, set in the environment."""
+    """A stand-in for the API's job routes, set in the environment."""
     stand_in = JobsStandIn()
     monkeypatch.setenv("ROPEWALK_API_URL", stand_in.url)
     monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)

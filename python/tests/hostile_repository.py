@@ -1,4 +1,4 @@
-"""A repository of git that another person has made."""
+"""A git repository that another user has created."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def incomplete_repository(root: Path) -> Path:
-    """Its .gitignore is an object that is not there, and would be fetched by a program. Returns the file that this program makes."""
+    """Its .gitignore is a missing object, which git would run a program to fetch. Returns the file that this program creates."""
     ran = root.parent / f"{root.name}-ran"
 
     def git(*words: str) -> str:

@@ -1,4 +1,4 @@
-"""A stand-in for a Jupyter server behind the relay, and for what the API says of its cluster: files in memory, over real HTTP."""
+"""A stand-in for a Jupyter server behind the relay, and for the API's view of its cluster: files in memory, over real HTTP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JupyterStandIn:
         self.status = "ready"
         self.user = "ada"
         self.session = 0
-        #: Asked first, for a hostile or broken server: None for the usual answer.
+        #: Called first, for a hostile or broken server: None for the usual answer.
         self.instead: Callable[[str, str], Answer | None] = lambda method, path: None
         self._versions = 0
         stand_in = self

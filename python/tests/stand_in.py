@@ -22,7 +22,7 @@ class StandIn:
         self.security = security
         self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
         self.faults: list[tuple[str, str, int, Any, dict[str, str]]] = []
-        #: By number; what a test writes here is what the API answers.
+        #: By number; the API answers with the views that a test writes here.
         self.views: dict[int, dict[str, Any]] = {}
         self.by_key: dict[str, int] = {}
         self.lines: list[dict[str, Any]] = []
@@ -41,7 +41,7 @@ class StandIn:
         self.types: list[dict[str, Any]] = []
         #: Instances of a cluster at a past moment.
         self.past: list[dict[str, Any]] = []
-        #: Done before a stop is answered.
+        #: Called before a stop is answered.
         self.before_stopping: Callable[[], Any] = lambda: None
         stand_in = self
 
@@ -94,7 +94,7 @@ class StandIn:
             if method == fault[0] and path.endswith(fault[1]):
                 self.faults.remove(fault)
                 if fault[2] == 0:
-                    # Done, but the answer is lost.
+                    # Carried out, but the answer is lost.
                     self.route(method, path, body, headers)
                     return 502, b"<html>bad gateway</html>", {}
                 return fault[2], fault[3], fault[4]

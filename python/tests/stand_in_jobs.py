@@ -1,4 +1,4 @@
-"""Ropewalk's API about jobs for tests: it answers what a test stores here."""
+"""Ropewalk's job API for tests: it answers with the objects that a test stores here."""
 
 from __future__ import annotations
 

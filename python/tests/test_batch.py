@@ -1,4 +1,4 @@
-"""`ropewalk.batch` with a stand-in for the API: what is submitted."""
+"""`ropewalk.batch` with a stand-in for the API: the submitted jobs."""
 
 from __future__ import annotations
 

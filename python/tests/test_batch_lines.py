@@ -64,7 +64,8 @@ def test_an_invalid_argument_raises_in_the_call_not_at_the_first_line(jobs: Jobs
 @pytest.mark.parametrize("cutting", CUTS)
 def test_a_followed_log_continues_after_a_lost_connection(jobs: JobsStandIn, cutting: Any, caplog: Any) -> None:
     jobs.jobs = {1: a_job(1)}
-    # Two tasks whose lines come out of order, equal times, and equal texts: nothing is left out, nothing comes twice.
+    # Two tasks whose lines arrive out of order, with equal times and equal texts: no line is omitted or
+    # duplicated.
     first = [a_line("a", seconds=5), a_line("a", seconds=5), a_line("b", seconds=3, task=1)]
     jobs.lines = [*first, a_line("a", seconds=5), a_line("c", seconds=4, task=1), a_line("d", seconds=6)]
     half = text_of(first) + (b"" if cutting is cut_between_chunks else text_of([a_line("a", seconds=5)])[:20])
@@ -79,7 +80,7 @@ def test_a_followed_log_continues_after_a_lost_connection(jobs: JobsStandIn, cut
 def test_a_followed_log_that_is_lost_before_its_first_line_is_requested_again(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.lines = [a_line("late")]
-    # What the API sends while there is nothing to say.
+    # The API's keepalives without lines.
     jobs.faults += [("GET", "/logs?follow=true", *cut(b"")), ("GET", "/logs?follow=true", *cut_between_chunks(b"\n"))]
     assert [line["text"] for line in batch.logs(1, follow=True)] == ["late"]
     assert jobs.asked("/logs") == [{"follow": ["true"]}] * 3

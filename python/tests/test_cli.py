@@ -1,4 +1,4 @@
-"""The command `ropewalk`, with a stand-in for the API: what it sends, prints and returns."""
+"""The command `ropewalk`, with a stand-in for the API: its requests, output and exit codes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_options_of_the_header_are_carried_out(
     sent = jobs.sent("/v1/jobs")[0]
     assert sent["env"] == {"A": "2"}
     assert sent["mapOver"] == {"fileContent": "one\ntwo\n"}
-    # The server reads the others.
+    # The server reads the other options.
     assert sorted(sent["clientOptions"]) == ["env-file", "map-over-file"]
 
 

@@ -1,4 +1,4 @@
-"""The object follows its cluster: what a user gets when the server has ended it."""
+"""The object follows its cluster: the user's view after the server has ended it."""
 
 from __future__ import annotations
 

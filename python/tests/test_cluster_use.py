@@ -87,7 +87,7 @@ def test_private_variables_are_not_sent_to_the_api(start: Start, api: StandIn, c
             del os.environ[name]
             cluster.scale(2)
             cluster.wait_for_workers(2)
-            # The new one has set it when it starts: all of them are this process.
+            # A new worker sets it at its start: all workers are this process.
             eventually(lambda: os.environ.get(name) == value)
         assert value not in repr(api.requests) and value not in caplog.text
     finally:
@@ -134,7 +134,7 @@ def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start
     cluster = start(n_workers=1, name="over")
     ids = ["i_head0000head", "i_0000worker-1"]
     api.lines = [{"at": "", "instance": one, "stream": "stdout", "text": one} for one in ids]
-    # What has ended, of idleness say, has no instances any more.
+    # An ended cluster, for example an idle one, has no instances.
     api.views[1].update(status="stopped", instances=[])
     assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
     assert cluster.get_logs(False, ["over-worker-worker-1"], cluster=False) == {"over-worker-worker-1": "i_0000worker-1"}

@@ -1,4 +1,4 @@
-"""What the module has of Coiled's, beside the classes."""
+"""The module's functions from Coiled's API, beside the classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import ropewalk
 from ropewalk.cli.main import main
 from ropewalk.elsewhere import INSTEAD
 
-#: Coiled's signatures of 2026, without what is only ours.
+#: Coiled's signatures of 2026, without Ropewalk's own parameters.
 _COILED = {
     "list_clusters": ["account", "workspace", "max_pages", "just_mine"],
     "delete_cluster": ["name", "cluster_id", "account", "workspace", "pause"],
@@ -35,7 +35,7 @@ def connection(api: StandIn) -> dict[str, str]:
 def cluster(number: int, **fields: Any) -> dict[str, Any]:
     instances = [{"id": "i-000head", "role": "head", "state": "ready", "process": process("scheduler", "started")}]
     instances += [{"id": f"i-00{n}", "role": "worker", "state": "ready", "process": process(f"blue-worker-00{n}", "started")} for n in (1, 2)]
-    # It was read before: the stand-in changes nothing of it.
+    # `reads` is past the stand-in's updates: the stand-in leaves the view unchanged.
     whole = {**new_view(number, {"name": "blue", "workers": 0}), "status": "ready", "endedAt": None, "reads": 9}
     return {**whole, "instances": instances, **fields}
 
@@ -153,7 +153,7 @@ def test_what_has_another_name_here_says_so(name: str) -> None:
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': ") as raised:
         getattr(ropewalk, name)
     assert raised.value.name == name
-    # What it names exists.
+    # Every name in the message exists.
     named = [word.partition(".")[2].partition("(")[0].strip(",`.") for word in str(raised.value).split() if word.startswith("ropewalk.")]
     assert [one for one in named if not hasattr(ropewalk, one.partition(".")[0])] == []
 

@@ -31,7 +31,8 @@ def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """This machine has a long-lived key in a file, and STS answers."""
     file = tmp_path / "aws-credentials"
     file.write_text(f"[default]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
-    # The stand-in's scheduler and workers share the environment of this process: it is put back afterwards.
+    # The stand-in's scheduler and workers share the environment of this process, which is restored
+    # afterwards.
     for name in VARIABLES:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
@@ -136,7 +137,7 @@ def test_without_botocore_there_is_nothing_to_send(aws: Path, monkeypatch: pytes
 
 
 def test_a_session_is_replaced_at_half_of_its_life(aws: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
-    """Time is one number that the test moves: a sleep moves it."""
+    """Time is one number that the test advances: a sleep advances it."""
     now = time.time()
     sent: list[tuple[float, Mapping[str, str | None]]] = []
     enough = asyncio.Event()

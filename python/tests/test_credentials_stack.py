@@ -1,4 +1,4 @@
-"""AWS credentials of this machine on a real cluster: test/python/credentials.full.test.ts then looks for them in all that was kept."""
+"""AWS credentials of this machine on a real cluster: test/python/credentials.full.test.ts then searches for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of `Cluster` from Dask's configuration, and the copy of the configuration that the cluster gets."""
+"""Arguments of `Cluster` from Dask's configuration, and the cluster's copy of the configuration."""
 
 from __future__ import annotations
 

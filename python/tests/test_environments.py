@@ -1,4 +1,4 @@
-"""Named environments: which lines of a requirements file are sent as they are written."""
+"""Named environments: the lines of a requirements file that are sent unchanged."""
 
 from __future__ import annotations
 

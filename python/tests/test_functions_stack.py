@@ -27,7 +27,7 @@ def test_functions_share_a_cluster_that_ends_after_its_last_client(stack: Stack)
     def describe(number: int) -> tuple[int, str | None, int]:
         return square(number), os.environ.get("GREETING"), os.getpid()
 
-    # With no worker but the scheduler's own.
+    # The scheduler's own worker is the only one.
     squared, greeting, process = describe(3)
     assert (squared, greeting) == (9, "ahoy") and process != os.getpid()
     assert list(square.map(range(20))) == [number * number for number in range(20)]

@@ -11,7 +11,7 @@ import ropewalk
 
 
 def offer(name: str, vcpus: int, gib: int, gpus: int = 0) -> dict[str, Any]:
-    """As GET /v1/instance-types answers."""
+    """An answer of GET /v1/instance-types."""
     return {
         "type": name,
         "provider": "aws",

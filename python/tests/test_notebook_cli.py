@@ -1,4 +1,4 @@
-"""`ropewalk notebook`, with a stand-in for the API and for Jupyter: what it sends, prints and returns."""
+"""`ropewalk notebook`, with a stand-in for the API and for Jupyter: its requests, output and exit codes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ropewalk(
 
 
 def interrupt_when(is_so: Callable[[], Any]) -> threading.Thread:
-    """Ctrl-C, as soon as something is so."""
+    """Ctrl-C, as soon as a condition holds."""
 
     def watch() -> None:
         eventually(is_so)
@@ -56,7 +56,7 @@ def interrupt_when(is_so: Callable[[], Any]) -> threading.Thread:
 
 
 def is_followed(jupyter: JupyterStandIn) -> bool:
-    """The first sync has ended: it needs a link, and the one for the user comes after it."""
+    """The first sync has ended: it needs a link, and the user's link comes after it."""
     return sum(path.endswith("/jupyter-link") for _, path in jupyter.requests) > 1
 
 
@@ -173,7 +173,7 @@ def test_an_open_notebook_is_used_again_and_one_of_another_user_is_not(jupyter: 
     assert "│ one  │       1 │ ready │" in ropewalk("notebook", "list")[1]
     assert ropewalk("notebook", "link", "one")[1] == f"{jupyter.link()}\n"
     assert json.loads(ropewalk("notebook", "link", "one", "--format", "json")[1])["url"] == jupyter.link()
-    # With the directory that was synced before.
+    # With the previously synced directory.
     jupyter.put("late.ipynb", b"late")
     code, _, err = ropewalk("notebook", "stop", "one")
     assert (code, jupyter.stopped, Path("late.ipynb").read_bytes()) == (0, [1], b"late")

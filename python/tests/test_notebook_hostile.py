@@ -91,7 +91,7 @@ def test_a_hostile_server_writes_nothing_outside(jupyter: JupyterStandIn, here: 
     (here.root / "way").symlink_to(outside)
     before = sorted(str(path) for path in tmp_path.rglob("*"))
 
-    # `path` is what Jupyter says of an entry; nothing believes it.
+    # `path` is Jupyter's own field of an entry, which the sync ignores.
     entry = {"path": "../../evil", "size": 4, "last_modified": "v"}
     evil = [{**entry, "name": name, "type": kind} for name in HOSTILE for kind in ("file", "directory")]
     way = {"name": "way", "path": "../../evil", "type": "directory"}
@@ -149,7 +149,7 @@ def test_a_redirect_does_not_lead_the_session_elsewhere(jupyter: JupyterStandIn,
 
 
 def repository(root: str) -> dict[str, bytes]:
-    """Files that git takes for a repository, whose configuration names a program."""
+    """Files that git takes for a repository whose configuration names a program."""
     config = f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {root}\n\tfsmonitor = "touch {root}/ran; false"\n'
     return {"HEAD": b"ref: refs/heads/main\n", "config": config.encode(), "objects/a": b"1", "refs/a": b"1"}
 
@@ -161,7 +161,7 @@ def test_a_server_that_sends_a_repository_runs_no_program_here(jupyter: JupyterS
     here.sync.settle()
     assert "config" in here.contents()
     assert not {"HEAD", "ran"} & here.contents().keys()
-    # git is safe there later, too.
+    # A later git call there is safe too.
     subprocess.run(["git", "-C", str(here.root), "status"], capture_output=True, timeout=60)
     assert not (here.root / "ran").exists()
 
@@ -184,7 +184,7 @@ def test_a_repository_that_lies_in_the_directory_fetches_no_missing_object_for_t
     ran = incomplete_repository(here.root)
     LocalFiles(here.root).ignored_by_git({"left-out", "kept"})
     assert not ran.exists()
-    # The same question without the guard runs it.
+    # The same query without the guard runs it.
     command = ["git", "-C", str(here.root), "check-ignore", "--stdin"]
     subprocess.run(command, input=b"left-out", capture_output=True, timeout=60)
     assert ran.exists()

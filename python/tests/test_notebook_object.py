@@ -17,7 +17,7 @@ Make = Callable[..., ropewalk.Notebook]
 
 @pytest.fixture
 def make(jupyter: JupyterStandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
-    """In a directory of its own; that of the files is `files`."""
+    """In a directory of its own; the files' directory is `files`."""
     monkeypatch.setattr("ropewalk.notebook.launch.make_software", lambda *_, **__: {"requirements": ["dask==1"], "pinned": True})
     (tmp_path / "files").mkdir()
     monkeypatch.chdir(tmp_path)

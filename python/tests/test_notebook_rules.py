@@ -1,4 +1,4 @@
-"""What the sync of a notebook's files decides, which names it takes, and what it remembers."""
+"""The decisions of the sync of a notebook's files: the names it accepts, and the state it stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MiB = 1024 * 1024
         ("a1", "b", "2", "compare"),
         ("a1", None, "1", "remove_there"),
         ("a1", "a", None, "remove_here"),
-        # What was changed is worth more than a removal.
+        # A changed file takes precedence over a removal.
         ("a1", None, "2", "fetch"),
         ("a1", "b", None, "send"),
         ("a1", None, None, "forget"),
@@ -48,7 +48,7 @@ def test_a_side_that_has_lost_all_files_removes_none_of_the_other() -> None:
     plan = make_plan(synced, {"x": "a", "y": "b"}, {}, set())
     assert (plan.emptied, plan.actions) == ("there", {"y": "send"})
     assert make_plan(synced, {}, {"x": "1", "y": "1"}, set()).emptied == "here"
-    # One that is left, as on purpose.
+    # One that remains, as if on purpose.
     assert make_plan(synced, {"x": "a", "y": "a"}, {"x": "1"}, set()).actions == {"y": "remove_here"}
     assert make_plan(synced, {}, {"x": "1", "y": "1"}, {"large.bin"}).actions == {"x": "remove_there", "y": "remove_there"}
 

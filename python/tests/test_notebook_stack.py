@@ -27,7 +27,7 @@ from ropewalk.notebook.local import ChangedMeanwhile
 pytestmark = [pytest.mark.stack, pytest.mark.full]
 
 NOTEBOOK: dict[str, Any] = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-#: The environment of these tests, without its tools, and with what Jupyter needs.
+#: The environment of these tests, without its tools, and with Jupyter's packages.
 START = (sys.executable, "-m", "ropewalk", "notebook")
 MINUTES_S = 60
 
@@ -117,12 +117,13 @@ def test_a_notebook_from_start_to_end(place: tuple[Path, dict[str, str], ClientA
     command = Command(work, environment, "start", "whole", "--sync", "--no-open")
     command.until("Press Ctrl-C")
     assert "jupyterlab is added, because this environment has none" in command.said
-    # The files are synced: a module among them is no part of the environment, which would keep its old content.
+    # The files are synced: a module among them is not part of the environment, which would keep its old
+    # content.
     assert "module" not in command.said
     jupyter = files_of(api, number_of(api, "whole"))
     assert json.loads(jupyter.read("one.ipynb")[0]) == NOTEBOOK
 
-    # What the server changes comes back; a kernel has the files, the environment, and a worker.
+    # The server's changes are synced back; a kernel has the files, the environment, and a worker.
     changed = {**NOTEBOOK, "metadata": {"changed": True}}
     jupyter.write("one.ipynb", json.dumps(changed).encode(), jupyter.version("one.ipynb"))
     run_in_kernel(
@@ -176,7 +177,7 @@ def test_a_killed_command_leaves_the_notebook_to_the_next_one_and_to_its_idle_ti
     assert (work / "there.txt").read_text() == "written after the kill"
     assert jupyter.read("after.txt")[0] == b"written after the kill"
 
-    # The rounds of the sync are no use of Jupyter: the notebook becomes idle and ends, the files stay.
+    # The sync's rounds do not count as use of Jupyter: the notebook becomes idle and ends, the files stay.
     assert second.process.wait(4 * MINUTES_S) == 1
     assert f"Cluster {number} " in second.said and "What was synced before is here." in second.said
     eventually(lambda: start.read(api, number)["status"] == "stopped", 2 * MINUTES_S)

@@ -20,7 +20,7 @@ def test_files_come_and_go_in_both_directions(jupyter: JupyterStandIn, here: Her
     assert (done.sent, done.fetched, done.conflicts) == (2, 1, 0)
     both = {"one.ipynb": b"mine", "sub/deep/x.csv": b"1,2", "two.ipynb": b"theirs"}
     assert here.contents() == jupyter.contents() == both
-    # Reads are no activity of a user, which would keep the cluster from being idle.
+    # The sync's reads do not count as a user's activity, which would keep the cluster from becoming idle.
     assert all("no_track_activity=1" in path for method, path in jupyter.requests if method == "GET" and "/api/" in path)
 
     jupyter.put("one.ipynb", b"changed there")
@@ -55,7 +55,8 @@ def test_random_changes_of_both_sides_lose_nothing(jupyter: JupyterStandIn, tmp_
                     written += 1
                     change = rng.choice(["none", "none", "write", "remove", "same"])
                     if change in ("write", "same"):
-                        # "same": both sides write alike. Sizes differ: changes within one tick of the clock would not be seen.
+                        # "same": both sides write the same content. Sizes differ: changes within one tick of
+                        # the clock would not be detected.
                         content = b"x" * (written if change == "write" else 10_000 + 100 * seed + len(path))
                         here.put(path, content) if side == "here" else jupyter.put(path, content)
                     elif change == "remove" and side == "here":
@@ -69,7 +70,7 @@ def test_random_changes_of_both_sides_lose_nothing(jupyter: JupyterStandIn, tmp_
             assert after == jupyter.contents(), f"seed {seed}"
             for path in {*before, *mine, *theirs}:
                 was, one, other = before.get(path), mine.get(path), theirs.get(path)
-                # Written again with the same content counts as changed on the server: only its version is known.
+                # Writing the same content again counts as a change on the server: only its version is known.
                 is_untouched = other == was and (other is None or touched[path] == versions[path])
                 expected = one if is_untouched else other if one in (was, None) else one
                 assert after.get(path) == expected, f"seed {seed}: {path}"
@@ -96,7 +97,7 @@ def test_a_conflict_keeps_both_and_a_lost_state_is_none(jupyter: JupyterStandIn,
 def test_a_killed_process_goes_on_where_it_was(jupyter: JupyterStandIn, here: Here, tmp_path: Path) -> None:
     here.put("one.ipynb", b"first")
     here.sync.settle()
-    # Sent, and killed before that was noted.
+    # Sent, and killed before the state was saved.
     noted = here.file.read_text()
     here.put("one.ipynb", b"second!")
     here.sync.settle()
@@ -138,7 +139,7 @@ def test_what_is_left_out_stays_where_it_is(jupyter: JupyterStandIn, tmp_path: P
     assert any(line.startswith("big.bin is left out") for line in here.said)
     assert any(line.startswith("passwd is left out") for line in here.said)
     assert done.only_there == ["large.bin", "link/inside.txt", "passwd"]
-    # Nothing is said twice.
+    # No message is repeated.
     count = len(here.said)
     here.sync.round()
     assert len(here.said) == count

@@ -1,4 +1,4 @@
-"""Package sync: what is read of this environment, what is built, what is uploaded. Real metadata, wheels and git."""
+"""Package sync: the read parts of this environment, the builds and the uploads. Real metadata, wheels and git."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def install(site: Path, name: str, version: str = "1.0", *, origin: Any = None, more: dict[str, str] | None = None) -> None:
-    """What an installer leaves of a package with one module."""
+    """An installer's metadata of a package with one module."""
     information = site / f"{name}-{version}.dist-info"
     information.mkdir(parents=True)
     module = name.lower().replace("-", "_")
@@ -132,7 +132,7 @@ class TestWheels:
         assert sorted((tmp_path / "cache").iterdir()) == kept
         (directory / "mine" / "__init__.py").write_text("value = 22\n")
         assert wheel_of_project(package, tmp_path / "cache").sha256 != first.sha256
-        # The same content again, built again: the same file.
+        # The same content, built again: the same file.
         (directory / "mine" / "__init__.py").write_text("value = 1\n")
         assert wheel_of_project(package, tmp_path / "other").sha256 == first.sha256
 
@@ -175,7 +175,7 @@ class TestOptions:
         install(tmp_path, "two")
         packages = list(installed_in(tmp_path).values())
         assert make_plan(options(only=["two"]), packages).requirements == ["two==1.0"]
-        # What is ignored must not come back as what another package depends on.
+        # An ignored package must not be restored as a dependency of another one.
         assert make_plan(options(ignore=["Two"]), packages).requirements == ["one==1.0", 'two ; sys_platform == "excluded"']
 
     def test_a_local_version_is_taken_from_the_index_without_its_local_part(self, tmp_path: Path) -> None:

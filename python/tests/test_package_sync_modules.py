@@ -1,4 +1,4 @@
-"""The modules beside a program: which of them a cluster gets. Real files and git."""
+"""The modules beside a program that a cluster gets. Real files and git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Package sync on a real Ropewalk: programs in directories of their own, whose packages and modules no index has."""
+"""Package sync on a real Ropewalk: programs in directories of their own, whose packages and modules are in no index."""
 
 from __future__ import annotations
 

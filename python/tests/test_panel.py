@@ -1,4 +1,4 @@
-"""The live panel: what it shows of a view, where it is shown, and when it is not."""
+"""The live panel: its contents for a view, its place, and when it is absent."""
 
 from __future__ import annotations
 
@@ -152,6 +152,6 @@ def test_rich_is_needed_outside_of_notebooks_only(monkeypatch: pytest.MonkeyPatc
 def test_a_program_prints_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panel, "_ipython", lambda: None)
     assert choose_widget(True, None) is None
-    # IPython on a terminal: output that is read by a program stays in lines.
+    # IPython on a terminal: output that a program reads stays in lines.
     monkeypatch.setattr(panel, "_ipython", object)
     assert choose_widget(True, None) is None

@@ -1,4 +1,4 @@
-"""An existing cluster, found by its name: it keeps its environment, and says what differs from the caller's."""
+"""An existing cluster, found by its name: it keeps its environment, and reports the differences from the caller's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_error_of_a_task_names_what_the_cluster_does_not_have(start: Start, 
         assert raised.value.name == "only_mine" and "take another name" in str(raised.value)
         with pytest.raises(ModuleNotFoundError, match="^No module named 'never_heard_of'$"):
             client.submit(use, "never_heard_of").result()
-        # A program may ask.
+        # A program may search for it.
         assert client.submit(lambda: importlib.util.find_spec("only_mine")).result() is None
 
 

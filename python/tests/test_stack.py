@@ -50,7 +50,7 @@ def open_dashboard(cluster: ropewalk.Cluster) -> str:
 
 
 def has_ended(stack: Stack, number: int | None) -> Any:
-    """The view of the cluster when its instances have ended."""
+    """The view of the cluster after its instances have ended."""
     return eventually(lambda: (view := view_of(stack, number))["endedAt"] and view)
 
 
@@ -130,7 +130,7 @@ def test_a_name_is_used_again(stack: Stack) -> None:
     assert view_of(stack, first.number)["status"] == "ready"
     first.shutdown()
     assert first.status.name == "closed"
-    # Its name is free when it has ended: until then this waits.
+    # Its name is free after its end: until then this waits.
     with ropewalk.Cluster(n_workers=0, name=name, quiet=True, **stack) as third:
         assert third.number != first.number and third.shutdown_on_close
 

@@ -1,4 +1,4 @@
-// Which errors of a launch end it, and after how many tries.
+// The errors that end a launch, and after how many tries.
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 
@@ -7,7 +7,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
-/** After how many tries of the first hundred a launch with this error is given up; null for none. */
+/** The number of tries, of the first hundred, after which a launch with this error is given up; null for none. */
 function givenUpAfter(error: unknown): number | null {
   for (let tries = 1; tries <= 100; tries += 1) {
     const judged = judgeLaunchError(error, tries);

@@ -30,7 +30,7 @@ type SpecRef = Parameters<SpecActivities['loadJob']>[0];
 type TaskPage = Parameters<TaskPageActivities['archiveTaskPage']>[0];
 
 let store: Store;
-/** What the clock of the database says. */
+/** The time of the database's clock. */
 let databaseMs = 0;
 let number = 0;
 const deleted: string[] = [];
@@ -53,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-// A job's view is handed over: nothing is asked of Temporal, which is not there.
+// The job's view is passed in: Temporal is not called, and is not available here.
 const client = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
 const activities = () =>
   createRecordActivities({
@@ -194,7 +194,7 @@ describe('a specification', () => {
 
 describe('readHeard', () => {
   const nowMs = 100 * minuteMs;
-  /** `aheadMs`: of the clock of the Temporal worker's host. */
+  /** `aheadMs`: the offset of the Temporal worker host's clock. */
   const read = (aheadMs = 0) => {
     const { readHeard } = createRecordActivities({
       client,
@@ -205,7 +205,7 @@ describe('readHeard', () => {
     return run(readHeard, { cluster: number, instances: ['i_1'] });
   };
   const heard = { instance: 'i_1', heardAtMs: nowMs - 30 * minuteMs, sinceMs: 0 };
-  /** As the replica `a` wrote then, which had listened for so long. */
+  /** As the replica `a` wrote then, after listening for this long. */
   const noteReplica = async (agoMs: number, listeningMs: number): Promise<void> => {
     databaseMs = nowMs - agoMs;
     await store.liveness.noteReplica('a', listeningMs);

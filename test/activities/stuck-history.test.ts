@@ -1,4 +1,4 @@
-// What is read from recorded histories of workflows that were stuck after their worker was killed (found by the kill matrix).
+// The analysis of recorded histories of workflows that were stuck after their worker was killed (found by the kill matrix).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -68,7 +68,7 @@ describe('the history of a workflow whose task was scheduled again for another w
   it('is searched where the failure names no event, by replaying its beginnings', async () => {
     const history = read('stuck-by-two-signals.bin');
     const replayed: number[] = [];
-    // As the real code does: it follows all that ends with the beginning of the 58th event's task, and nothing longer.
+    // As the real code does: it replays every history that ends at or before the beginning of the 58th event's task, and no longer one.
     const violation = ({ events = [] }: { events?: unknown[] | null }): Promise<string | null> => {
       replayed.push(events?.length ?? 0);
       return Promise.resolve((events?.length ?? 0) <= 58 ? null : 'no');

@@ -1,4 +1,4 @@
-// What a bench says of its measurements.
+// A bench's summary of its measurements.
 import { describe, expect, it } from 'vitest';
 
 import { quantile, summarise } from '../../bench/statistics.ts';

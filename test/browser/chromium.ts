@@ -1,4 +1,4 @@
-// Debian's Chromium, headless. Where it is missing, the tests that need it say so and are left out.
+// Debian's Chromium, headless. Where it is missing, the tests that need it report that and are skipped.
 import { access } from 'node:fs/promises';
 
 import { chromium, type Browser } from 'playwright-core';

@@ -1,5 +1,5 @@
-// A hostile page on a cluster's dashboard, in a real browser: what its scripts cannot reach of the API, of the sign-in page and
-// of other clusters' dashboards. The API is the real application with a real token.
+// A hostile page on a cluster's dashboard, in a real browser: the parts of the API, of the sign-in page and of other clusters'
+// dashboards that its scripts cannot reach. The API is the real application with a real token.
 import { once } from 'node:events';
 
 import { serve } from '@hono/node-server';
@@ -63,7 +63,7 @@ describe.runIf(hasChromium)('a hostile page on a dashboard', () => {
   for (const hostTemplate of ['127.0.0.1', 'cluster-{cluster}.localhost']) {
     it(`at ${hostTemplate} cannot read the API, its sign-in page or what a browser keeps for it`, async () => {
       const { page, visit, apiOrigin, token } = await open(hostTemplate);
-      // What the API's own pages could do: without it, the refusals below would prove nothing.
+      // The capabilities of the API's own pages: without this control, the refusals below would prove nothing.
       await page.route(`${apiOrigin}/control`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>ours' }));
       await page.goto(`${apiOrigin}/control`);
       expect(await read(page, `${apiOrigin}/v1/whoami`, token)).toBe(200);
@@ -89,7 +89,7 @@ describe.runIf(hasChromium)('a hostile page on a dashboard', () => {
       await visit();
       const other = dashboardOrigin.replace(`cluster-${cluster}`, `cluster-${cluster + 1}`);
       const url = `${other}/clusters/${cluster + 1}/dashboard/status`;
-      // The browser would send the reader's cookie for that dashboard: only the page's own policy keeps it from asking.
+      // The browser would send the reader's cookie for that dashboard: only the page's own policy prevents the request.
       await page.context().addCookies([{ name: 'ropewalk_dashboard', value: 'x', url }]);
       expect(await read(page, `${dashboardOrigin}${root}/status`, null)).toBe(200);
       expect(await read(page, url, null)).toBe('refused');
@@ -106,7 +106,7 @@ describe.runIf(hasChromium)('a hostile page on a dashboard', () => {
   });
 });
 
-/** The status that a script of the page reads, or that it reads nothing. */
+/** The status that a script of the page reads, or `refused`. */
 const read = (page: Page, url: string, token: string | null): Promise<number | 'refused'> =>
   page.evaluate(
     async ([address, bearer]) => {

@@ -1,4 +1,4 @@
-// The real Dask dashboard in a real browser, by way of the relay: what people see when they open the link.
+// The real Dask dashboard in a real browser, through the relay: the pages behind the link.
 import { createServer, type Server } from 'node:http';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -20,7 +20,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** What the browser complains about: refused scripts, failed requests, errors in the page. */
+  /** The browser's complaints: refused scripts, failed requests, errors in the page. */
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -64,11 +64,11 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
     });
     return `${root}/?link=${token}`;
   };
-  /** Bokeh has drawn something. */
+  /** Bokeh has drawn a figure or a table. */
   const drawn = (): Promise<void> => page.locator('.bk-Figure, .bk-DataTable').first().waitFor();
   const runTasks = (name: string, count: number): Promise<unknown> =>
     driver.python(`result = sum(client.gather(client.map(lambda x: x + 1, range(${count}), key='${name}')))`);
-  /** Rectangles of the task stream, as the page has them. */
+  /** Rectangles of the task stream, counted in the page. */
   const rectangles = (): Promise<number> => page.evaluate(countRectangles);
 
   it('shows tasks as they run', async () => {
@@ -113,7 +113,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
   it('opens from a page of another origin, which cannot read it', async () => {
     const elsewhere = await serveElsewhere(`<a href="${bench.state.dashboardUrl}${await link()}">the dashboard</a>`);
     try {
-      // Another site to the browser, though the same machine.
+      // Another site to the browser, on the same machine.
       await page.goto(`http://localhost:${portOf(elsewhere)}/`);
       await page.getByRole('link').click();
       await page.waitForURL(`**${root}/status`);

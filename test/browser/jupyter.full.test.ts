@@ -1,4 +1,4 @@
-// JupyterLab in a real browser, by way of the relay: a notebook's cell computes.
+// JupyterLab in a real browser, through the relay: a notebook's cell computes.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -43,7 +43,7 @@ describe.runIf(hasChromium)('JupyterLab in a browser', () => {
       await page.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
       const cell = page.locator('.jp-Notebook .cm-content').first();
       await cell.click({ timeout: 60_000 });
-      // A cell that is run before the kernel is ready is not run.
+      // A cell started before the kernel is ready does not run.
       await page.getByText('Python 3 (ipykernel) | Idle').waitFor({ timeout: 60_000 });
       await page.keyboard.type('6 * 7');
       await page.keyboard.press('Shift+Enter');
@@ -51,7 +51,7 @@ describe.runIf(hasChromium)('JupyterLab in a browser', () => {
     } catch (error) {
       throw new Error(complaints.join('\n'), { cause: error });
     }
-    // What the headers of the relay forbid.
+    // Actions that the relay's headers forbid.
     expect(complaints.filter((text) => /refuse|policy|blocked/i.test(text))).toEqual([]);
     await client.clusters.stop(number);
     await client.clusters.waitForEnd(number, { timeoutMs: 60_000 });

@@ -26,7 +26,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** How the reading has ended, null while it goes on. */
+/** How the read ended; null while it runs. */
 function follow(left: AbortController) {
   const seen: { lines: number[]; end: unknown } = { lines: [], end: null };
   readLines<number>(session, '/v1/live/jobs', left.signal, (line) => seen.lines.push(line)).then(

@@ -41,7 +41,7 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     await app.api.work();
     expect(app.api.workflows.starts).toEqual([`cluster/${first}`]);
     expect((await app.api.store.clusters.find('default', second))?.status).toBe('stopped');
-    // While the API was closed.
+    // From the time when the API was closed.
     expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     expect(await app.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await app.page.getByRole('link', { name: 'mine' }).click();
     await app.page.getByText('for an admin to approve it').first().waitFor();
-    // Its workflow has not started: only its end may be asked for.
+    // Its workflow has not started: only its end can be requested.
     await app.page.getByText('The cluster has not started').waitFor();
     await app.page.getByText('Nothing has happened yet').waitFor();
     expect(await app.page.getByRole('button', { name: 'Scale' }).count()).toBe(0);

@@ -32,7 +32,7 @@ export interface WebApp {
   /** The API answers, or does not, at the same address. */
   listen: () => Promise<void>;
   close: () => Promise<void>;
-  /** Signs in as people do; by default with the API's own token. */
+  /** Signs in as users do; by default with the API's own token. */
   signIn: (token?: string) => Promise<void>;
   openAs: (token: string, path: string) => Promise<void>;
   /** Rules of WCAG 2.1 A and AA, light and dark; nothing wider than a phone. */

@@ -1,4 +1,4 @@
-// The page of the clouds: accounts of the admin's workspace, checks on request, hostile texts, and nothing of another workspace.
+// The page of the clouds: accounts of the admin's workspace, checks on request, hostile texts, and no data of another workspace.
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -45,7 +45,7 @@ describe.runIf(hasChromium)('the page of the clouds', () => {
     isBroken = false;
     await app.page.getByRole('button', { name: 'Check aws now' }).click();
     await checks.getByText('would launch').waitFor();
-    // What was found last is there after the page was left.
+    // The last findings are still shown after a reload.
     await app.page.reload();
     await checks.getByText('would launch').waitFor();
     expect(await app.page.textContent('main')).not.toContain('theirs');

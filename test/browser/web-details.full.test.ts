@@ -1,4 +1,4 @@
-// What the pages of one cluster and one job say beyond their state: their past, GPUs that do nothing, failures by cause, files.
+// The pages of one cluster and one job beyond their state: their past, idle GPUs, failures by cause, files.
 import { describe, expect, it } from 'vitest';
 
 import { recordChanges } from '../../domain/cluster/changes.ts';

@@ -1,5 +1,5 @@
-// Ways through the pages in a real browser: filters stay on the way back, an ended sign-in leads to the sign-in page and back,
-// and a page that was opened while the API was away shows itself later.
+// Navigation through the pages in a real browser: filters stay on the way back, an ended sign-in leads to the sign-in page and
+// back, and a page that was opened while the API was unavailable loads later.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';

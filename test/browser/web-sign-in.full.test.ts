@@ -72,7 +72,7 @@ describe.runIf(hasChromium)('signing in at an identity provider', () => {
     await begin();
     await app.page.getByRole('heading', { name: 'Choose a workspace' }).waitFor();
     await app.accessible('sign-in-choice');
-    // The page has signed no person in.
+    // No user is signed in yet.
     expect([await tied(), await app.page.evaluate(() => sessionStorage.getItem('ropewalk.token'))]).toEqual([
       false,
       null,

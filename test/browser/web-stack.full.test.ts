@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { startStack, type TestStack } from '../support/stack.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
-/** Each task waits for its gate; the last one fails unless the cause of its failure is mended. */
+/** Each task waits for its gate; the last one fails unless the cause of its failure is fixed. */
 const script = [
   'until [ -e "$GATES/$ROPEWALK_BATCH_TASK_ID" ]; do sleep 0.1; done',
   '[ "$ROPEWALK_BATCH_TASK_ID" != 3 ] || [ -e "$GATES/mended" ] || exit 3',

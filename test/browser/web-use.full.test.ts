@@ -1,4 +1,4 @@
-// What people do with the pages: change the size of a cluster, read logs and older pages of a list, by the mouse and the keyboard.
+// Users' actions on the pages: change the size of a cluster, read logs and older pages of a list, by the mouse and the keyboard.
 import { describe, expect, it } from 'vitest';
 
 import type { ClusterState } from '../../domain/cluster/state.ts';

@@ -1,4 +1,4 @@
-// `ropewalk approvals`, `approve`, `reject` and `workspace approval` as people run them.
+// `ropewalk approvals`, `approve`, `reject` and `workspace approval`, as a user runs them.
 import { expect, it } from 'vitest';
 
 import { callCli } from './call-cli.ts';

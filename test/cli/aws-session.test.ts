@@ -1,4 +1,4 @@
-// `batch run --forward-aws-credentials`: the real SDK of AWS before the emulated STS, and a job with a session as secret variables.
+// `batch run --forward-aws-credentials`: the real SDK of AWS with the emulated STS, and a job with a session as secret variables.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

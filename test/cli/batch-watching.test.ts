@@ -1,4 +1,4 @@
-// What people see of their jobs while these run and after they failed.
+// The output about a user's jobs while they run and after they failed.
 import { describe, expect, it } from 'vitest';
 
 import { workerName as agentsName } from '../../agent/dask/worker-name.ts';

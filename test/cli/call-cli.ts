@@ -1,4 +1,4 @@
-// Runs a command line of the CLI in this process: for tests of what a command requests and prints. Where the process itself is
+// Runs a command line of the CLI in this process: for tests of a command's requests and output. Where the process itself is
 // tested (signals, standard input, programs that a command starts), run-cli.ts starts one.
 import { tmpdir } from 'node:os';
 import { PassThrough } from 'node:stream';
@@ -16,7 +16,7 @@ export interface CallOptions {
 export async function callCli(words: string[], { env = {}, cwd = tmpdir() }: CallOptions = {}): Promise<CliResult> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
-  // No home of the user's: a test must not find their configuration.
+  // Not the user's own home: a test must not find their configuration.
   const { ROPEWALK_HOME: home = '/nonexistent' } = env;
   const context = { env: { PATH: process.env['PATH'] ?? '', ROPEWALK_HOME: home, ...env }, home, cwd };
   const code = await runCommandLine(words, { ...context, output: createOutput(stdout, stderr) });

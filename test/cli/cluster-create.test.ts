@@ -1,4 +1,4 @@
-// `ropewalk cluster create` as people run it: the real program against a real HTTP server that stands in for the API.
+// `ropewalk cluster create` as a user runs it: the real program against a real HTTP server that stands in for the API.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

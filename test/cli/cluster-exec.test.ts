@@ -31,10 +31,10 @@ const ready = ({ path }: ReceivedRequest): Reply => ({
 
 interface Fixture {
   api: StandIn;
-  /** Nothing but what the program puts there: the place of its files. */
+  /** Contains only the program's own files. */
   temporary: string;
   options: { env: Record<string, string>; cwd: string };
-  /** Writes a script into the current directory and gives the words that run it. */
+  /** Writes a script into the current directory and returns the words that run it. */
   script: (text: string) => Promise<string[]>;
 }
 

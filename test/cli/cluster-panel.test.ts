@@ -1,4 +1,4 @@
-// The live panel of a cluster: what it shows, on screens of all sizes, and what is left on the terminal.
+// The live panel of a cluster: its contents on screens of all sizes, and the lines that remain on the terminal.
 import { execFile } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 

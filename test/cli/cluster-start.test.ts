@@ -1,4 +1,4 @@
-// How a cluster comes up, at the command line: what it waits for, and what each step of its instances took.
+// A cluster's start at the command line: the awaited conditions, and the duration of each stage of its instances.
 import { describe, expect, it } from 'vitest';
 
 import { aCluster, anInstance } from '../sdk/stand-in-api.ts';

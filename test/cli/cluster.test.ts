@@ -1,4 +1,4 @@
-// `ropewalk cluster ...` as people run it: the real program against a real HTTP server that stands in for the API.
+// `ropewalk cluster ...` as a user runs it: the real program against a real HTTP server that stands in for the API.
 import { describe, expect, it } from 'vitest';
 
 import { aCluster, aLine, anError, anInstance, aProcess } from '../sdk/stand-in-api.ts';
@@ -196,7 +196,7 @@ describe('cluster logs and cluster events', () => {
 `);
     const query = { instance: 'i_x', follow: 'true', since: '2025-07-09T16:50:00.000Z' };
     expect(api.requests[0]).toMatchObject({ path: '/v1/clusters/7/logs', query });
-    // Names are looked up once, however many lines have none.
+    // Names are requested once, however many lines have none.
     expect(api.requests).toHaveLength(2);
 
     const withAgents = await callCli(['cluster', 'logs', '7', '--agents'], { env });

@@ -1,4 +1,4 @@
-// `ropewalk cost` as people run it: the real program against a real HTTP server that stands in for the API.
+// `ropewalk cost` as a user runs it: the real program against a real HTTP server that stands in for the API.
 import { describe, expect, it } from 'vitest';
 
 import { callCli } from './call-cli.ts';

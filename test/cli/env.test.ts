@@ -1,4 +1,4 @@
-// `ropewalk env`, with a stand-in for uv that prints what it was asked.
+// `ropewalk env`, with a stand-in for uv that prints its arguments.
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// Which Python a command of `cluster exec` runs with. The environment and the Pythons on the PATH are shell scripts that say
-// their names; test/integration/cli-exec.test.ts has real ones.
+// The Python of a command of `cluster exec`. The environment and the Pythons on the PATH are shell scripts that print their
+// names; test/integration/cli-exec.test.ts has real ones.
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
@@ -18,15 +18,15 @@ import type { CliResult } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
 interface Scene {
-  /** The version of distributed that the Python on the PATH has. */
+  /** The version of distributed of the Python on the PATH. */
   distributed?: string | null;
   /** Of the cluster. */
   requirements?: string[] | null;
-  /** Of the environment that is finished on this machine; the cluster's unless given. */
+  /** The requirements of the finished environment on this machine; the cluster's unless given. */
   finished?: string[];
 }
 
-/** Runs `cluster exec` on a machine whose `python` says "yours" and whose finished environment says "cluster's". */
+/** Runs `cluster exec` on a machine whose `python` prints "yours" and whose finished environment prints "cluster's". */
 async function exec(
   words: string[],
   { distributed = null, requirements = pinned, finished }: Scene = {},

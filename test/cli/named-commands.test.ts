@@ -1,4 +1,4 @@
-// Every `ropewalk ...` that an error, a page or a document names is a command.
+// Every `ropewalk ...` command in an error, a page or a document exists.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -12,7 +12,7 @@ const documents = [
   'README.md',
   ...['aws', 'dashboard', 'errors', 'operations', 'people', 'security'].map((name) => `docs/${name}.md`),
 ];
-/** In code, quotes or a block: prose says "a ropewalk was the long hall". */
+/** In code, quotes or a block; prose may contain "a ropewalk was the long hall". */
 const named = /(?:`|>\s*|bin\/|^\s*\$ )ropewalk(?:\.mjs)? ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm;
 
 /** A sign-in is called `ropewalk on laptop`. */

@@ -1,4 +1,4 @@
-// Package sync of `batch run`, with a real Python that has no ropewalk: what is read, uploaded and sent.
+// Package sync of `batch run`, with a real Python that has no ropewalk: its reads, uploads and requests.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

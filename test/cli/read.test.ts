@@ -257,7 +257,7 @@ describe('batch wait and batch cancel', () => {
   });
 
   it('cancels some tasks', async () => {
-    // None is cancelled yet when the request is answered.
+    // None is cancelled yet at the time of the answer.
     const { api, env } = await standIn(() => ({ status: 202, json: { tasks: { cancelled: 0, total: 10 } } }));
     expect(await callCli(['batch', 'cancel', '12', '--task', '3,7-9'], { env })).toMatchObject({
       code: 0,

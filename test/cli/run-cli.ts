@@ -1,4 +1,4 @@
-// Runs the real command line as a child process, with nothing of our own environment but the path.
+// Runs the real command line as a child process, with only the path of this environment.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export function startCli(words: string[], { env = {}, cwd = tmpdir(), input, arg
   const [program, ...before] = argv ?? [process.execPath, '--', mainFile];
   const child = spawn(program, [...before, ...words], {
     cwd,
-    // No home of the user's: a test must not find their configuration.
+    // Not the user's own home: a test must not find their configuration.
     env: {
       PATH: process.env['PATH'] ?? '',
       TZ: 'UTC',
@@ -62,7 +62,7 @@ export async function runCli(words: string[], options?: CliOptions): Promise<Cli
   return startCli(words, options).result;
 }
 
-/** A directory that is gone when `use` has ended, however it ends. */
+/** A directory that is deleted when `use` has ended, however it ends. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-cli-'));
   try {

@@ -1,4 +1,4 @@
-// What `ropewalk batch run` sends of the container that tasks run in.
+// The container fields that `ropewalk batch run` sends.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

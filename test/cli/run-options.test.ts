@@ -1,4 +1,4 @@
-// Options of `batch run` about which tasks there are, where they run, and what the header of a script asks of the client.
+// Options of `batch run` about the number of tasks, their machines, and the client's options in a script's header.
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -100,7 +100,7 @@ describe('a job', () => {
         for (const option of ['download', 'sync', 'upload']) expect(await submit(`${option} ${path}`)).toEqual(refused);
       for (const option of ['env-file', 'secret-env-file', 'map-over-file', 'host-setup-script'])
         expect(await submit(`${option} ../.ssh/id`)).toEqual(refused);
-      // In a home directory: what is hidden there, and all of it.
+      // In a home directory: hidden files, and all of it.
       for (const line of ['download .', 'download .ssh', 'upload .ssh', 'env-file .ssh/id'])
         expect(await submit(line, [], place)).toEqual(refused);
       const sent = [0, false, expect.any(String)];

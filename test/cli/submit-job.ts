@@ -11,7 +11,7 @@ export function envOf(api: StandIn): Record<string, string> {
   return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
 }
 
-/** `ropewalk batch run WORDS`: what it sent, and how it ended. */
+/** `ropewalk batch run WORDS`: its request, and its result. */
 export async function submitJob(words: string[], options: CallOptions = {}): Promise<CliResult & { body: unknown }> {
   const api = await openStandIn(() => ({ status: 201, json: created }));
   const result = await callCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });

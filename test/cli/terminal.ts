@@ -1,6 +1,6 @@
-// What a terminal shows of the output of a program: lines of text, after the escape sequences that the panel uses.
+// A terminal's screen for the output of a program: lines of text, after the escape sequences that the panel uses.
 
-/** The lines, without trailing blanks. Throws for an escape sequence that it does not know. */
+/** The lines, without trailing blanks. Throws for an unknown escape sequence. */
 export function screenOf(output: string, columns = 80): string[] {
   const lines: string[] = [''];
   let [row, column, wraps] = [0, 0, true];

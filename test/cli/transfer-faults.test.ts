@@ -1,4 +1,4 @@
-// What the command says when files cannot be transferred: which place of this machine is in the way, or what was answered.
+// The command's errors when files cannot be transferred: the obstructing place of this machine, or the answer.
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A cloud without room: in one zone, on the spot market, or for a while anywhere. Oracle: the cloud's ledger.
+// A cloud without capacity: in one zone, on the spot market, or for a while anywhere. Oracle: the cloud's ledger.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Market } from '../../providers/provider.ts';

@@ -1,5 +1,5 @@
 // A cluster on an emulated cloud without Temporal: the real rules decide, the real provider calls, the cloud keeps its ledger,
-// and time is the cloud's, moved on at will. Agents are simulated: a test says what becomes of each new instance.
+// and the cloud's clock is advanced at will. Agents are simulated: a test decides the fate of each new instance.
 import { applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
 import { applyInspection, suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
@@ -18,28 +18,28 @@ import type { CloudUnderTest, StartedCloud } from '../support/clouds.ts';
 export interface EmulatedCluster {
   state: ClusterState;
   nowMs(): number;
-  /** Carries out what the plan wants, until it wants nothing more at this moment. */
+  /** Carries out decisions until the plan is empty at this moment. */
   settle(): Promise<Plan>;
   advance(ms: number): Promise<void>;
-  /** Settles, and goes on to the next moment at which the plan wakes, until the condition holds or the cluster has ended. */
+  /** Settles, and advances to the plan's next wake-up, until the condition holds or the cluster has ended. */
   runUntil(condition: () => boolean): Promise<void>;
   register(instance: ClusterInstance): void;
-  /** Its job has not heard of it. */
+  /** The job is not notified. */
   suspect(ids: string[]): void;
-  /** Stops it and sees it to its end. */
+  /** Stops it and waits for its end. */
   stop(): Promise<void>;
 }
 
 export interface EmulatedClusterOptions {
   instances: number;
   machines?: Partial<MachineSettings>;
-  /** Before each launch. */
+  /** Called before each launch. */
   asked?: (request: LaunchRequest) => void;
-  /** What becomes of instances that have just been launched. */
+  /** Called for instances that have just been launched. */
   launched?: (cluster: EmulatedCluster, instances: ClusterInstance[]) => Promise<void> | void;
   /** When the API last heard these agents. Default: never since they registered. */
   heard?: (ids: string[]) => Heard[];
-  /** After every step. */
+  /** Called after every step. */
   watch?: (cluster: EmulatedCluster) => Promise<void> | void;
 }
 
@@ -155,7 +155,7 @@ export function createEmulatedCluster(cloud: TestedCloud, options: EmulatedClust
   return cluster;
 }
 
-/** As the activity does: whatever leaves the outcome open is repeated under the same token. */
+/** As in the activity: a call with an unknown outcome is repeated under the same token. */
 export async function launchUntilAnswered(cloud: TestedCloud, request: LaunchRequest): Promise<LaunchOutcome> {
   for (let tries = 0; tries < 20; tries += 1) {
     const outcome = await cloud.provider.launch(request).catch(() => null);

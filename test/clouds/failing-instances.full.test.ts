@@ -1,5 +1,6 @@
-// R7 and R8: instances that are launched and never work. Each costs its time-out at most, launches stay under a bound, the
-// end names what to check, and a trouble of half an hour is survived. Oracle: the cloud's ledger. Time is simulated.
+// R7 and R8: instances that are launched and never work. Each costs its timeout at most, launches stay under a bound, the end
+// names the checks for the user, and the cluster survives half an hour of failures. Oracle: the cloud's ledger. Time is
+// simulated.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
@@ -13,10 +14,10 @@ import type { EmulatedCluster } from './cluster.ts';
 import { dollars } from './money.ts';
 
 const minuteMs = 60_000;
-/** By the clock of a machine that has other things to do as well. */
+/** For the delays of a busy machine's clock. */
 const toleranceMs = 30_000;
 
-/** What each cloud says of an instance whose host has failed. */
+/** Each cloud's state of an instance whose host has failed. */
 const hostFailed = {
   aws: 'EC2 says Server.InternalError',
   gcp: 'Compute Engine says compute.instances.hostError',

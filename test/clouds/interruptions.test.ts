@@ -1,5 +1,5 @@
-// R6: thirty of a hundred spot instances are interrupted at once. Replacements are asked for at the same moment, elsewhere
-// than where there was no room, and never more live than are wanted and on their way out. Oracle: the cloud's ledger.
+// R6: thirty of a hundred spot instances are interrupted at once. Replacements are requested at the same moment, outside the
+// pools without capacity, and the live instances never exceed the target plus the leaving ones. Oracle: the cloud's ledger.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { applyReport } from '../../domain/cluster/apply.ts';
@@ -21,7 +21,7 @@ describe.each(clouds)('30 of 100 spot instances of $title interrupted at once', 
   });
   afterEach(() => cloud.close());
 
-  /** Work that a worker does in half a notice; an interrupted worker finishes what it has and begins nothing more. */
+  /** Work of half a notice's length; an interrupted worker finishes its current work and begins no more. */
   function createWork(units: number) {
     let open = units;
     const done = new Set<number>();
@@ -66,7 +66,7 @@ describe.each(clouds)('30 of 100 spot instances of $title interrupted at once', 
       cluster.state.instances.filter(
         ({ id, role, state }) => role === 'worker' && state === 'ready' && !work.leaving.has(id),
       );
-    /** Every other one says that it leaves before its end, of the rest nothing more is heard. */
+    /** Every other one reports that it leaves before its end; the rest fall silent. */
     const end = async (gone: ClusterInstance[]): Promise<void> => {
       await cluster.advance(noticeMs - 15_000);
       for (const { id } of gone.filter((_, at) => at % 2 === 0)) {
@@ -96,13 +96,13 @@ describe.each(clouds)('30 of 100 spot instances of $title interrupted at once', 
     const first = workers().slice(0, 30);
     await interrupt(first);
     await cluster.settle();
-    // Not a second has passed for the cloud, and all of them still live.
+    // The cloud's clock has not advanced, and all of them still live.
     expect((await cloud.emulator.ledger()).live).toHaveLength(131);
     expect(await offersSince(101)).toEqual([`spot ${types[1]} ${zone}`]);
     expect(workers()).toHaveLength(100);
     work.round(cluster);
 
-    // The other type too: now there is nothing left on that market.
+    // The other type too: now no capacity remains on that market.
     const second = workers().filter(({ offer }) => offer === types[1]);
     expect(second).toHaveLength(30);
     await interrupt(second);

@@ -1,5 +1,6 @@
-// R3: a lost answer is not a second instance. 1,000 launches of one instance each, every tenth answer lost after its effect,
-// instances shown up to a minute late. Time is simulated, so that our own call rate and the cloud's delays cost nothing.
+// R3: a lost answer never causes a second instance. 1,000 launches of one instance each, every tenth answer lost after its
+// effect, instances shown up to a minute late. Time is simulated: Ropewalk's own call rate and the cloud's delays cost no real
+// time.
 import { describe, expect, it } from 'vitest';
 
 import { freshOwner } from '../providers/launch-requests.ts';

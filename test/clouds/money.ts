@@ -1,5 +1,5 @@
-// What a ledger of an emulated cloud comes to without disks: by the second, a minute at least, as EC2 and Compute Engine bill;
-// public addresses by the second.
+// The total of an emulated cloud's ledger without disks: by the second, a minute at least, as EC2 and Compute Engine bill; public
+// addresses by the second.
 import type { LedgerEntry } from '../emulator/ledger.ts';
 import type { CloudUnderTest } from '../support/clouds.ts';
 

@@ -1,5 +1,5 @@
-// Instances that were stopped from outside, by automation that saves costs, or by the cloud itself when it retires a host. They do
-// no more work and their disks are billed, so each is deleted and replaced. Oracle: the emulated cloud.
+// Instances that were stopped from outside, by automation that saves costs, or by the cloud itself when it retires a host. They
+// do no more work and their disks are billed: each is deleted and replaced. Oracle: the emulated cloud.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { freshOwner } from '../providers/launch-requests.ts';

@@ -1,4 +1,4 @@
-// A real Dask cluster as an agent would run it: link, scheduler, workers, all by agent/dask. Ends everything it started.
+// A real Dask cluster as an agent runs it: link, scheduler, workers, all by agent/dask. Ends all its processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface Bench {
   pythonDirectory: string;
   certificates: Certificates;
   link: SchedulerLink;
-  /** What all processes wrote. */
+  /** The output of all processes. */
   lines: string[];
   startScheduler: (more?: Partial<SchedulerInput>) => Promise<RunningProcess>;
   startWorker: (hello: Hello, name: string, more?: Partial<WorkerInput>) => Promise<RunningProcess>;
@@ -77,7 +77,7 @@ export async function createBench(version: string, socketPath?: string): Promise
         workerProcess({ ...place(name, 'worker'), scheduler: { address: hello.address }, name, nthreads: 1, ...more }),
       ),
     close: async () => {
-      // Nothing is worth waiting for: the nanny's grace is for running tasks.
+      // No grace period: the nanny's grace is for running tasks.
       await Promise.all(running.map((each) => each.end(0)));
       await link.close();
       await rm(directory, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// A private CA and leaves as a cluster has them, made by openssl so that these tests stand by themselves.
+// A private CA and leaves as in a cluster, made by openssl to be independent of the product.
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A Dask cluster under the agent's orders, with real schedulers, workers and clients. The tests of one version share one
-// cluster and build on each other: workers a, b and c at first; a is drained, d comes later.
+// A Dask cluster under the agent's orders, with real schedulers, workers and clients. The tests of one version share one cluster
+// and build on each other: workers a, b and c at first; a is drained, d comes later.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe.each(daskVersions)('a cluster of distributed %s', (version) => {
     bench.link.state()?.workers.find((worker) => worker.name === name)?.status;
 
   beforeAll(async () => {
-    // A path of our own outlives the link, as an agent's must when it is restarted.
+    // A path outside the bench outlives the link, as an agent's must across its restart.
     socketDirectory = await mkdtemp(join(tmpdir(), 'rw-test-'));
     bench = await createBench(version, join(socketDirectory, 's.sock'));
     await mkdir(join(bench.directory, 'marks'));
@@ -120,7 +120,7 @@ nowhere = client.submit(len, [], workers=['127.0.0.9'], key='nowhere')
     await driver.python('del bad, held, after, nowhere');
     const empty = await state('all forgotten', ({ tasks }) => tasks.memory === 0 && tasks.erred === 0);
     expect(empty.idleSinceMs).not.toBeNull();
-    // What was computed is known when its keys are forgotten; the message of the exception is not sent.
+    // The counts of computed tasks outlive their forgotten keys; the message of the exception is not sent.
     expect(empty.usage?.groups?.map(({ name, tasks, erred }) => ({ name, tasks, erred }))).toEqual(
       expect.arrayContaining([
         { name: 'gated', tasks: 10, erred: 0 },
@@ -151,7 +151,7 @@ distributed.wait(held)
 busy = [client.submit(gated, f'busy-{name}', f'gate-{name}', workers=[name], allow_other_workers=True, pure=False) for name in 'abc']
 `);
     await eventually(async () => (await marks()).filter((mark) => mark.startsWith('busy-')).length === 3);
-    // b and c have more than they can do, so Dask would leave what waits at a where it is.
+    // b and c are saturated: Dask would leave the waiting task at a.
     await driver.python(`
 more = [client.submit(gated, f'more-{name}', 'gate-more', workers=[name], allow_other_workers=True, pure=False) for name in 'abc']
 `);
@@ -176,7 +176,7 @@ def lost(keys, dask_scheduler):
 result = client.run_on_scheduler(lost, [f.key for f in held + busy + more])
 `);
     expect(recomputed).toEqual([]);
-    // Asked again because the answer was lost: the same answer.
+    // Repeated because the answer was lost: the same answer.
     expect(await bench.link.order('drain', { workers: ['a'], deadlineSeconds: 1 })).toEqual({
       workers: { a: 'drained' },
     });
@@ -227,10 +227,10 @@ result = sorted(map(str, client.run(seen, ${JSON.stringify(name)}).values())) + 
     await bench.link.order('setEnv', { env: { DATA_KEY: null } });
     expect(await driver.python(seen('DATA_KEY'))).toEqual(['None', 'None', 'None', 'None']);
     await expect(
-      // What no environment can hold, so that the failure has the secret in its hands.
+      // A value that no environment can hold: the failure's text could contain the secret.
       bench.link.order('setEnv', { env: { [`BAD=${secret}`]: `${secret}\0` } }),
     ).rejects.toThrow(/^the Dask scheduler could not obey: ValueError$/);
-    // Nor does it stay in the way of what comes next.
+    // It does not block the next order either.
     await bench.link.order('setEnv', { env: { OTHER: 'three' } });
     expect(await driver.python(seen('OTHER'))).toEqual(['three', 'three', 'three', 'three']);
     expect(bench.lines.filter((line) => line.includes(secret))).toEqual([]);

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { TlsFiles } from '../../agent/dask/commands.ts';
 
 export interface Driver {
-  /** Runs code that leaves its answer, as JSON, in `result`. `client`, `distributed`, `address` and `security` are there. */
+  /** Runs code that leaves its answer, as JSON, in `result`. `client`, `distributed`, `address` and `security` are defined. */
   python: (code: string) => Promise<unknown>;
   close: () => Promise<void>;
 }

@@ -1,5 +1,4 @@
-// Python environments with Dask for tests: built once from PyPI by uv, kept in node_modules/.cache and found by a hash of
-// what is in them.
+// Python environments with Dask for tests: built once from PyPI by uv, kept in node_modules/.cache and found by a hash of their contents.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Why a Dask process ended, from what it wrote.
+// The reason of a Dask process's end, from its output.
 import { describe, expect, it } from 'vitest';
 
 import { describeEnd, noClues, noteLine } from '../../agent/dask/exit-reason.ts';

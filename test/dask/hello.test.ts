@@ -1,4 +1,4 @@
-// A scheduler counts as started when it has said hello to its agent, and not before: Dask itself would run on without us.
+// A scheduler counts as started only after its hello to the agent: Dask itself would run on without the preload.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The parts of agent/dask that need no Dask: command lines, the link's manners.
+// The parts of agent/dask that need no Dask: command lines, and the link's protocol.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -166,7 +166,7 @@ describe('the link', () => {
     dask: '1',
     python: '3',
   };
-  /** A link, and the other end of it in our own hands. */
+  /** A link, with its other end under the test's control. */
   const linked = async () => {
     const troubles: string[] = [];
     const link = await createSchedulerLink({ onTrouble: (text) => void troubles.push(text) });
@@ -232,7 +232,7 @@ describe('the link', () => {
     const third = link.order('setEnv', { env: { A: 'b' } });
     const late = link.order('closeAll', {}, 50);
     const lost = link.order('drain', { workers: ['a'], deadlineSeconds: 1 });
-    // Awaited from here on: on a busy machine they are rejected before the checks below come to them.
+    // Awaited from here on: on a busy machine they are rejected before the checks below run.
     const both = Promise.allSettled([third, late]);
     await eventually(() => received.length === 5);
     expect(JSON.parse(received[0] ?? '')).toEqual({ kind: 'workersToClose', id: 1, n: 1 });
@@ -256,7 +256,7 @@ describe('the link', () => {
     await eventually(() => received.length === 1);
     sockets.push(connect(link.socketPath));
     await expect(lost).rejects.toThrow('the Dask scheduler went away before it answered');
-    // An answer of the older connection, sent before the newer one came: no order waits for it.
+    // An answer of the older connection, sent before the newer one connected: no order waits for it.
     say({ kind: 'answer', id: 1, ok: true, workers: { a: 'drained' } });
     expect(link.isConnected()).toBe(true);
   });

@@ -1,4 +1,4 @@
-// The running of one Dask process: its files, its lines, its end.
+// The run of one Dask process: its files, its lines, its end.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Where the processes of a group listen, as the kernel says it.
+// The listening addresses of a group's processes, from the kernel.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Addresses as in /proc/net/tcp: `0100007F` is 127.0.0.1, and all zeros is every interface. */

@@ -49,7 +49,7 @@ describe('the database of the dev server', () => {
       expect(stack.output()).toMatch(/was written by "temporal version 0\.1\.0 \(Server 0\.9\)"/);
       expect(stack.output()).toContain('TEMPORAL_CLI');
       expect(await readFile(database, 'utf8')).toBe('of another age');
-      // The bundler's helper may need a moment to see that its parent is gone.
+      // The bundler's helper may need a moment to notice its parent's end.
       await eventually(async () => (await processesOfHome(home)).length === 0);
     } finally {
       await stack.killAll('SIGKILL');

@@ -11,7 +11,7 @@ import { type Emulator, startEmulator } from '../emulator/emulator.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
-// What the doctor asks besides is another test's.
+// Another test covers the doctor's other queries.
 const report: StuckWorkflowsReport = { refusal: null, checked: 0, unknown: [], stuck: [] };
 const control = { resetStuckWorkflows: async () => report };
 

@@ -1,4 +1,4 @@
-// The doctor at a real stack, at an empty home, and at what is broken on purpose: each must be found, with what to do.
+// The doctor on a real stack, on an empty home, and on deliberate faults: it must find each, with a remedy.
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

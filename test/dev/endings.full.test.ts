@@ -1,4 +1,4 @@
-// A stack whose launcher or database is gone ends in order, says why, and leaves its instances to the next start.
+// A stack without its launcher or database ends in order, prints the reason, and leaves its instances to the next start.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
@@ -111,7 +111,7 @@ it('ends without its instances when the reader of its output has ended', async (
 
 it('is started by bin/ropewalk.mjs with a pipe that the kernel closes when the launcher is killed', async () => {
   home = await makeHome();
-  // A launcher as an older Node is: it starts another process, and waits.
+  // A launcher like an older Node: it starts another process, and waits.
   const script = `
     const { spawn } = require('node:child_process');
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } });
@@ -125,7 +125,7 @@ it('is started by bin/ropewalk.mjs with a pipe that the kernel closes when the l
     stream.on('data', (chunk: Buffer) => (text += String(chunk)));
   await eventually(() => text.includes('Ropewalk is ready.'), { timeoutMs: 90_000 });
   launcher.kill('SIGKILL');
-  // The pipes end when the last process that has them has ended.
+  // The pipes end with the last process that has them.
   await once(launcher, 'close');
   expect(text).toContain('the process that started it has ended');
   expect(text.trimEnd().endsWith('stopped')).toBe(true);

@@ -1,4 +1,4 @@
-// A start that fails ends what it began, and leaves the instances of an earlier stack to the next start.
+// A failed start ends its own processes, and leaves the instances of an earlier stack to the next start.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -80,7 +80,7 @@ it.each([
   }
 });
 
-/** A process that looks to the local provider like the agent of an instance; its pid. */
+/** A process that the local provider takes for the agent of an instance; returns its pid. */
 async function runInstance(id: string): Promise<number> {
   const { root, owner, claim } = instancePaths(home, id);
   await mkdir(root, { recursive: true });

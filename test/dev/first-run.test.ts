@@ -1,4 +1,4 @@
-// What a start of the stack makes in the database and writes to config.yaml.
+// The database rows and the config.yaml of a stack's first start.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

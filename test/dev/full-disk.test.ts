@@ -1,4 +1,4 @@
-// Which errors come from a full disk; test/chaos/faults/full-disk.test.ts has real ones.
+// The errors that a full disk causes; test/chaos/faults/full-disk.test.ts has real ones.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 

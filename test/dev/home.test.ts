@@ -18,7 +18,7 @@ afterEach(async () => {
   await removeHome(home);
 });
 
-/** Of this pid namespace, as far as the overrides do not say otherwise. */
+/** Of this pid namespace, unless the overrides name another. */
 const anOwner = async (overrides: Partial<Record<'startTime' | 'pidNamespace' | 'token', string>>) => ({
   ...{ pid: process.pid, startTime: '1', token: 't', since: '2026-01-01T00:00:00Z' },
   pidNamespace: await readlink('/proc/self/ns/pid'),

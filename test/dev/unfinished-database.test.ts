@@ -1,4 +1,4 @@
-// Temporal's development server makes its tables only when the file is new: killed in between, it never starts on it again.
+// Temporal's development server creates its tables only when the file is new: killed in between, it never starts on it again.
 import { readdir, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -29,7 +29,7 @@ describe('the database of a Temporal server that was killed while it made its ta
   it('is moved aside, so that the server starts on a new one', async () => {
     await startServer({});
     await supervisor.stop('temporal');
-    // What a kill leaves, as the file shows it: some of the tables, and at most the namespaces of the server itself.
+    // The file after a kill: some of the tables, and at most the namespaces of the server itself.
     change(
       "DELETE FROM namespaces WHERE name <> 'default'",
       'DELETE FROM executions',

@@ -1,5 +1,5 @@
-// A Cost and Usage report (CUR 2.0) made from the emulated cloud's own ledger, beside the cost ledger: the same to the cent, and what
-// differs is found.
+// A Cost and Usage report (CUR 2.0) made from the emulated cloud's own ledger, compared with the cost ledger: the same to the
+// cent, and differences are found.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ const tagsOf = (tags: Record<string, string>): string =>
     Object.fromEntries(Object.entries(tags).map(([key, value]) => [`user_${key.replaceAll(':', '_')}`, value])),
   );
 
-/** Lines for each hour in which the instance existed: its share of the price, and that of its address. */
+/** Lines for each hour in which the instance existed: its share of the price, and its address's. */
 function hourly(entries: readonly LedgerEntry[]): Line[] {
   return entries
     .filter(({ event }) => event === 'launched')

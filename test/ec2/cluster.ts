@@ -1,4 +1,4 @@
-// A cluster on the emulated EC2, for tests of what only EC2 does.
+// A cluster on the emulated EC2, for tests of features that only EC2 has.
 import { createEmulatedCluster } from '../clouds/cluster.ts';
 import type { EmulatedCluster, EmulatedClusterOptions } from '../clouds/cluster.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

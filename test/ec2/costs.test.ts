@@ -1,5 +1,5 @@
 // The cost ledger against the emulated cloud's own: random runs in which instances die, are interrupted and never register,
-// answers of launches and of the database are lost, and the process that acts is killed. Equal to the second and to the cent.
+// answers of launches and of the database are lost, and the acting process is killed. Equal to the second and to the cent.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { applyReport } from '../../domain/cluster/apply.ts';
@@ -102,7 +102,7 @@ describe('the cost ledger', () => {
     if (worker === undefined) throw new Error('no worker');
     cluster.register(worker);
     const { id } = worker;
-    // Its launch was asked for long before it was carried out.
+    // Its launch was requested long before it was carried out.
     worker.stages.requestedAtMs -= 600_000;
     const atMs = Math.ceil(cluster.nowMs() / 1_000) * 1_000 + 120_000;
     const interruption = { kind: 'terminate' as const, at: new Date(atMs).toISOString() };
@@ -120,7 +120,7 @@ describe('the cost ledger', () => {
     await cluster.stop();
   });
 
-  /** As the workflow does: what the database took is forgotten only when its answer arrived, which may be lost. */
+  /** As in the workflow: a written entry leaves the state only after the database's answer, which may be lost. */
   async function write(cluster: Ec2Cluster, random: () => number): Promise<void> {
     const { state } = cluster;
     const written = [...state.costs];

@@ -1,6 +1,6 @@
-// R20: every known error of EC2, as the emulated cloud returns it, has the meaning in this table. Users read AWS's own
-// message and, unless it is a lack of capacity, the id of the request. Unknown errors are retried a bounded number of
-// times. The table is not the product's: it is AWS's documentation and what Karpenter and ParallelCluster make of it.
+// R20: every known error of EC2, as the emulated cloud returns it, has the meaning in this table. Users read AWS's own message
+// and, unless it is a lack of capacity, the id of the request. Unknown errors are retried a bounded number of times. The table's
+// sources are AWS's documentation and the handling in Karpenter and ParallelCluster, not the product.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { maxUnknownLaunches, unavailableOfferMs } from '../../domain/cluster/limits.ts';
@@ -103,7 +103,7 @@ const table = Object.entries(codes).flatMap(([scope, list]) => list.map((code) =
 const said = 'The words of AWS.';
 const requestId = /\(AWS request [0-9a-f]{8}-[0-9a-f-]{27}\)$/;
 const passing = new Set(['throttle', 'cloud']);
-/** AWS has not got it, and its support need not be asked. */
+/** A lack of capacity: AWS's support cannot help. */
 const lacks = new Set(['offer', 'zone', 'subnet', 'market', 'quota']);
 
 let cloud: TestCloud;
@@ -147,7 +147,7 @@ describe('an error of EC2', () => {
     await fail(code, passing.has(scope) ? 503 : 400);
     const launch = cloud.provider.launch(workersRequest(freshOwner(), 2));
     if (passing.has(scope)) {
-      // The outcome is open: the activity repeats the same launch, and its operator reads why.
+      // The outcome is unknown: the activity repeats the same launch, and its operator reads the reason.
       await expect(launch).rejects.toThrow(requestId);
       return;
     }

@@ -1,5 +1,5 @@
-// An instance of a job that dies when it holds no lease is missed by the API alone: EC2 does not say so by itself. Its cluster
-// then asks EC2. Time is simulated, and so is the API, which hears agents and suspects those that fall silent.
+// An instance of a job that dies when it holds no lease is missed by the API alone: EC2 does not report it by itself. Its cluster
+// then queries EC2. Time is simulated, and so is the API, which hears agents and suspects silent ones.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';

@@ -23,7 +23,7 @@ const laters = [
 const cases = firsts.flatMap((first) =>
   laters.flatMap((later) =>
     [1, 2, 3].flatMap((nth) =>
-      // The call that is cut has launched nothing that could be shown late.
+      // The cut call has launched no instance that could appear late.
       (
         [
           ['lost', 100],
@@ -40,7 +40,7 @@ describe('a launch without fleets that is repeated', () => {
   let provider: () => Provider;
   beforeEach(async () => {
     cloud = await startCloud();
-    // Each try by a process that remembers nothing.
+    // Each try by a process without any cached state.
     provider = () => createAwsProvider({ ...cloud.options, unseenMs });
   });
   afterEach(() => cloud.close());

@@ -1,4 +1,4 @@
-// The provider with its own call rate in simulated time: what it would wait for, the cloud's clock is moved on by.
+// The provider with its own call rate in simulated time: its waits advance the cloud's clock.
 import { createLimiter } from '../../providers/aws/limiter.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

@@ -1,5 +1,5 @@
-// The templates of spot launches tag their spot requests, those of launches on demand must not: EC2 refuses them. Each launch
-// has templates of its own, also where a cluster falls back from one market to the other. Oracle: the emulated cloud.
+// The templates of spot launches tag their spot requests, those of on-demand launches must not: EC2 refuses them. Each launch has
+// templates of its own, also where a cluster falls back from one market to the other. Oracle: the emulated cloud.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { startCloud } from '../providers/aws-cloud.ts';

@@ -1,5 +1,5 @@
 // A launch without instances leaves no template behind, however often it is retried; one that may have launched keeps its
-// template, and a repeat of a finished launch launches nothing twice. Oracle: what the emulated cloud has.
+// template, and a repeat of a finished launch launches nothing twice. Oracle: the emulated cloud's resources.
 import { DescribeInstancesCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -101,7 +101,7 @@ describe('launch templates', () => {
     await capacity(0);
     const mine = request();
     expect((await cloud.provider.launch(mine)).launched).toEqual([]);
-    // There is capacity by now; but this launch has been answered, and its cluster may have another under way.
+    // There is capacity by now; but this launch has been answered, and its cluster may have another pending.
     await capacity(null);
     const again = await (excludedFirst ? createAwsProvider(cloud.options) : cloud.provider).launch(mine);
     expect(again.launched).toEqual([]);
@@ -129,7 +129,7 @@ describe('launch templates', () => {
   it('are not made of an image without a name, and the next try asks again', async () => {
     const clients = createAwsClients('us-east-1');
     let answers = 0;
-    // As an answer of Systems Manager that has no value.
+    // An answer of Systems Manager without a value.
     clients.ssm.middlewareStack.add((next) => async (args) => {
       const result = await next(args);
       answers += 1;

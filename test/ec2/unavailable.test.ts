@@ -1,5 +1,5 @@
-// What one cluster learns of EC2's lack of capacity spares the others of the same process their calls, and never makes one
-// launch two: a repeat, also by a process that has learned nothing or something else, asks for the very same.
+// One cluster's knowledge of EC2's lack of capacity saves the other clusters of the same process their calls, and never splits
+// one launch in two: a repeat, also by a process with other or no knowledge, sends the same request.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { unavailableOfferMs } from '../../domain/cluster/limits.ts';

@@ -1,5 +1,5 @@
-// The base image that the Dockerfiles name, made here where no registry of images can be reached: Debian by debootstrap, with
-// the Node of this checkout and the npm of this machine. Needs root, podman and debootstrap.
+// The base image that the Dockerfiles name, built here where no image registry is reachable: Debian by debootstrap, with the Node
+// of this checkout and the npm of this machine. Needs root, podman and debootstrap.
 import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { run, succeeds } from './run.ts';
 
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Leaves an image of that name alone, the real one above all. */
+/** Keeps an existing image of that name, in particular the real one. */
 export async function ensureBase(tag: string): Promise<void> {
   if (await succeeds('podman', ['image', 'exists', tag])) return;
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-base-'));

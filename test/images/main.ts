@@ -18,11 +18,11 @@ const names = ['api', 'worker'] as const;
 const namespace = 'images';
 /** crun, podman's default, refuses machines that have both versions of control groups. */
 const podman = (words: string[]): Promise<string> => run('podman', ['--runtime', 'runc', ...words], repository);
-/** Where podman's own limits are more than this machine gives, nothing starts. */
+/** Where podman's own limits exceed this machine's, no container starts. */
 const limits = ['--ulimit=nofile=16384:16384', '--ulimit=nproc=16384:16384'];
 
 async function main(words: string[]): Promise<void> {
-  // To try again what was built by an earlier run.
+  // To retry the images of an earlier run.
   if (!words.includes('--built')) await build();
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-images-'));
   const nothing = { none: async () => undefined };
@@ -34,7 +34,7 @@ async function main(words: string[]): Promise<void> {
     for (const id of containers) console.error(await podman(['logs', '--tail', '40', id]).catch(String));
     throw error;
   } finally {
-    // In order: the API ends by SIGTERM, then the Temporal worker, whose container takes its agents along.
+    // In order: the API ends by SIGTERM, then the Temporal worker, whose container ends its agents too.
     for (const id of containers) await podman(['rm', '--force', '--time', '20', id]).catch(console.error);
     await temporal.stop();
     await rm(directory, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Runs a program to its end; what it prints is shown when it fails.
+// Runs a program to its end; its output is shown when it fails.
 import { spawn } from 'node:child_process';
 
 export async function run(program: string, args: string[], cwd = process.cwd()): Promise<string> {

@@ -1,4 +1,4 @@
-// What the live suite needs of each cloud: how to say whose account it is, what may be launched there, and the machine that it launches.
+// The live suite's description of each cloud: its account, the permitted launches, and the launched machine.
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
 import { createAwsProvider } from '../../providers/aws/provider.ts';
@@ -21,7 +21,7 @@ export interface LiveCloud {
   mark: (deploymentId: string) => string;
   provider: (unseenMs?: number) => Provider;
   account: () => Promise<string>;
-  /** For each launch call `permitted`, or why not; empty where a cloud cannot be asked without launching. */
+  /** For each launch call `permitted`, or the reason why not; empty for a cloud without dry runs. */
   verdicts: (request: LaunchRequest) => Promise<Record<string, string>>;
 }
 
@@ -46,7 +46,7 @@ export function liveGce(settings: GcpSettings, access: GcpAccess): LiveCloud {
     // $0.07 an hour in us-central1, at most $0.11 elsewhere, for half an hour.
     costBound: 0.06,
     mark: (deploymentId) => `labelled ropewalk-deployment=${deploymentId}`,
-    // Google itself deletes after a day what a killed run leaves behind.
+    // Google itself deletes the instances of a killed run after a day.
     provider: (unseenMs) => {
       const options = { settings: { ...settings, maxRunDays: 1 }, access };
       return createGcpProvider({ ...options, ...(unseenMs === undefined ? {} : { unseenMs }) });
@@ -58,7 +58,7 @@ export function liveGce(settings: GcpSettings, access: GcpAccess): LiveCloud {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables that a run wants, by the name of the provider. */
+/** The variables that a run requires, by the name of the provider. */
 export const liveClouds: Record<
   string,
   { consent: string; settings: string; read: (path: string, env: Environment) => LiveCloud }
@@ -82,7 +82,7 @@ export const liveClouds: Record<
   },
 };
 
-/** No control plane takes part, so that there is no agent to fetch. */
+/** No control plane takes part: there is no agent to fetch. */
 const noAgent = { url: 'https://ropewalk.invalid/agent', sha256: '0'.repeat(64) };
 
 async function accountOf(region: string): Promise<string> {

@@ -1,12 +1,12 @@
-// Whether an account may launch, without launching: the provider's very calls, each sent with DryRun. EC2 answers
-// `DryRunOperation` to what it would have done.
+// Whether an account may launch, without launching: the provider's own calls, each sent with DryRun. EC2 answers a permitted call
+// with `DryRunOperation`.
 import { createAwsClients } from '../../providers/aws/clients.ts';
 import { launchInstances } from '../../providers/aws/launch.ts';
 import { codeOf, messageOf } from '../../providers/aws/sdk-errors.ts';
 import type { AwsSettings } from '../../providers/aws/settings.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
 
-/** For each launch call `permitted`, or why not. The launch template is made: it costs nothing, and has its owner's tags. */
+/** For each launch call `permitted`, or the reason why not. The launch template is created: it costs nothing, and has its owner's tags. */
 export async function dryRun(settings: AwsSettings, request: LaunchRequest): Promise<Record<string, string>> {
   const clients = createAwsClients(settings.region);
   const verdicts: Record<string, string> = {};
@@ -19,7 +19,7 @@ export async function dryRun(settings: AwsSettings, request: LaunchRequest): Pro
         } catch (error) {
           const code = codeOf(error);
           verdicts[call] = code === 'DryRunOperation' ? 'permitted' : `${code}: ${messageOf(error)}`;
-          // By this answer the provider goes on to the other way of launching, and then gives up.
+          // With this answer the provider tries the other way of launching, and then gives up.
           throw Object.assign(new Error('a dry run'), {
             name: 'UnsupportedOperation',
             $metadata: { httpStatusCode: 400 },

@@ -1,4 +1,4 @@
-// The live suite itself, run where it costs nothing: against the emulated clouds.
+// The live suite itself, run at no cost: against the emulated clouds.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

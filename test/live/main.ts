@@ -1,5 +1,6 @@
-// `npm run test:live -- --provider gcp`: the live suite against the account or project that the environment has credentials for. It
-// costs money, if little, so that it wants to be asked for twice: ROPEWALK_LIVE_GCP=1 (or _AWS), and the settings of a network there.
+// `npm run test:live -- --provider gcp`: the live suite against the account or project of the environment's credentials. It costs
+// money, if little, and therefore requires a second confirmation: ROPEWALK_LIVE_GCP=1 (or _AWS), and the settings of a network
+// there.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 

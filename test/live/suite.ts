@@ -1,6 +1,6 @@
-// The live suite: what the provider does with an account, shown on the account itself. It asks whether it may launch, reads
-// what is on offer, launches one small instance, finds it by its tags and ends it. Whatever happens, nothing with the tags of
-// this run is left. Against an emulated cloud it is a test of itself.
+// The live suite: the provider's operations on a real account, verified on the account itself. It checks the launch permission,
+// reads the offers, launches one small instance, finds it by its tags and ends it. Whatever happens, no resource with the tags of
+// this run remains. Against an emulated cloud it is a test of itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../../domain/owner.ts';
@@ -9,11 +9,11 @@ import type { LiveCloud } from './clouds.ts';
 
 export interface LiveInput {
   cloud: LiveCloud;
-  /** A deployment of its own: everything that this run makes has it in its tags or labels. */
+  /** A deployment of its own, in the tags or labels of every resource of this run. */
   deploymentId: string;
   say: (line: string) => void;
   signal: AbortSignal;
-  /** How long the cloud may not show what it has launched. */
+  /** For how long the cloud may hide a launched instance. */
   unseenMs?: number;
 }
 
@@ -23,7 +23,7 @@ const endWithinMs = 10 * 60_000;
 const checkEveryMs = 1_000;
 const defaultUnseenMs = 120_000;
 
-/** Rejects with what did not hold, after it has cleaned up. */
+/** Rejects with the failed checks, after the cleanup. */
 export async function runLive(input: LiveInput): Promise<void> {
   const { cloud, deploymentId, say, signal, unseenMs = defaultUnseenMs } = input;
   const provider = cloud.provider(unseenMs);
@@ -65,7 +65,7 @@ export async function runLive(input: LiveInput): Promise<void> {
   }
 }
 
-/** Ends everything with the tags of this deployment; looks for at least `unseenMs`. */
+/** Ends all resources with the tags of this deployment; searches for at least `unseenMs`. */
 export async function cleanUp(
   provider: Pick<Provider, 'list' | 'terminate' | 'listResources' | 'deleteResources'>,
   deploymentId: string,
@@ -111,7 +111,7 @@ function launchRequest({ type, diskGib }: LiveCloud, owner: Owner): LaunchReques
   };
 }
 
-/** As an activity does: while nothing is known of the outcome, the same launch again. */
+/** As in an activity: while the outcome is unknown, the same launch again. */
 async function launch(provider: Provider, request: LaunchRequest): Promise<LaunchOutcome> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,5 +1,5 @@
 // Mutation tests of domain/ by StrykerJS: it changes operators, conditions and blocks one at a time, and the tests of domain/
-// must notice. Prints each folder's score and fails below its threshold (thresholds.ts). `npm run test:all` runs the part of
+// must detect each. Prints each folder's score and fails below its threshold (thresholds.ts). `npm run test:all` runs the part of
 // the day; by hand:
 //   npm run test:mutation -- [--shard 0..2] [--all] [--files domain/job/exchange.ts,...] [--survivors]
 import { spawn } from 'node:child_process';
@@ -66,7 +66,7 @@ const settings = {
   concurrency: 2,
   reporters: ['json'],
   logLevel: 'warn',
-  // Texts for people are no rules; codes are closed unions, which the compiler checks.
+  // Texts for users are not rules; codes are closed unions, which the compiler checks.
   mutator: { excludedMutations: ['StringLiteral'] },
   // A constant is computed once, before a mutant can be switched on.
   ignoreStatic: true,

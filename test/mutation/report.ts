@@ -23,10 +23,10 @@ export type MutationReport = z.infer<typeof mutationReport>;
 
 export interface FolderScore {
   folder: string;
-  /** Mutants that a test noticed, by a failure or by a timeout. */
+  /** Mutants that a test detected, by a failure or by a timeout. */
   noticed: number;
   total: number;
-  /** `file:line mutator -> replacement` of each that no test noticed. */
+  /** `file:line mutator -> replacement` of each that no test detected. */
   survivors: string[];
 }
 

@@ -1,6 +1,6 @@
-// Which folders of domain/ a mutation run covers. All of domain/ takes several times the eight minutes that `test:all` has for
-// it on two cores, so each day has its own part, and shardCount days cover all folders with a measured threshold. A folder is
-// never divided, because its threshold holds for the whole of it. The others are mutated by hand, with `--all` or `--files`: each
+// The folders of domain/ that a mutation run covers. All of domain/ takes several times the eight minutes that `test:all` has for
+// it on two cores: each day has its own part, and shardCount days cover all folders with a measured threshold. A folder is never
+// divided, because its threshold holds for the whole of it. The others are mutated by hand, with `--all` or `--files`: each
 // mutant of domain/cluster runs most of the simulations, which takes more than an hour.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ export const shardCount = 3;
 /** The part of a day. All runs of the same day (UTC) have the same part. */
 export const shardOfDay = (nowMs: number): number => Math.floor(nowMs / 86_400_000) % shardCount;
 
-/** Paths of the shard's files, from the repository's top. The largest folders first, each to the shard that has least. */
+/** Paths of the shard's files, from the repository's top. The largest folders first, each to the smallest shard. */
 export function filesOfShard(root: string, shard: number): string[] {
   const shards = Array.from({ length: shardCount }, (): { lines: number; files: string[] } => ({
     lines: 0,

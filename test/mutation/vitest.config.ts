@@ -1,4 +1,4 @@
-// The tests that StrykerJS runs against each mutant of domain/: its unit tests and simulations, which start nothing.
+// The tests that StrykerJS runs against each mutant of domain/: its unit tests and simulations, which start no process.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

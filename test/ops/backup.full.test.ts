@@ -1,4 +1,4 @@
-// The commands of docs/operations.md for backup and restore, run as they are written there but for the names of files.
+// The commands of docs/operations.md for backup and restore, run unchanged except for the names of files.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ describe('SQLite', () => {
     const command = ['sh', '-c', `while [ ! -e "${flag}" ]; do sleep 0.1; done`];
     const stacks: TestStack[] = [];
     const start = async (): Promise<TestStack> => {
-      // The reconciliation of the schedule would otherwise come before the one of the test, at each fifth minute of the hour.
+      // The scheduled reconciliation would otherwise run before the test's, at each fifth minute of the hour.
       const overrides = { reconcile: { everySeconds: 86_400, graceSeconds: 60 } };
       const stack = await startStack({ home, overrides });
       stacks.push(stack);
@@ -101,7 +101,7 @@ describe('SQLite', () => {
       const restored = createClient(second).jobs;
       const open = [kept.number, newer.number];
       expect(await restored.get(newer.number)).toMatchObject({ number: newer.number });
-      // The number of the job that began and ended since then is not given out again.
+      // The number of the job that began and ended since then is not reused.
       expect((await restored.create({ command: ['true'] })).number).toBeGreaterThan(ended.number);
       await promisify(execFile)('touch', [flag]);
       for (const number of open) expect(await restored.wait(number)).toMatchObject({ status: 'done' });

@@ -1,4 +1,4 @@
-// `ropewalk destroy --by-tag` on a cloud, with nothing of ours alive: no Temporal, no API. The oracle is what the cloud says.
+// `ropewalk destroy --by-tag` on a cloud without a live control plane: no Temporal, no API. The oracle is the cloud's own state.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ describe.each(clouds)('ropewalk destroy --by-tag on $title', (tested) => {
     const { code, stdout, stderr } = await destroy('--yes');
     expect([code, stderr]).toEqual([0, '']);
     for (const id of own) expect(stdout).toContain(id);
-    // Listed were two; the volume that its instance left behind is a third, and EC2 may have two launch templates left.
+    // Two were listed; the volume of the ended instance is a third, and EC2 may have two launch templates left.
     expect(stdout).toMatch(/ended 4 instances, removed [3-5] cloud resources\n$/);
     const left = await cloud.existing();
     expect(left.length).toBeGreaterThanOrEqual(4);

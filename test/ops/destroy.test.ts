@@ -1,5 +1,4 @@
-// `ropewalk destroy --by-tag` with nothing else alive: no Temporal, no API, no Temporal worker. The oracle is the process
-// table.
+// `ropewalk destroy --by-tag` without a live control plane: no Temporal, no API, no Temporal worker. The oracle is the process table.
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The doctor's checks of the database of records: each finds what a test broke on purpose, and says what to do.
+// The doctor's checks of the database of records: each finds a deliberate fault, and prints a remedy.
 import { chmod, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

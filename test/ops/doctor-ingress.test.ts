@@ -1,4 +1,4 @@
-// What the doctor says about ROPEWALK_INGRESS.
+// The doctor's findings about ROPEWALK_INGRESS.
 import { expect, it } from 'vitest';
 
 import { checkIngress } from '../../ops/doctor/clouds.ts';

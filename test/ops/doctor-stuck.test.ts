@@ -1,4 +1,4 @@
-// The command that the doctor prints for a stuck workflow, run as it is printed: the workflow continues.
+// The command that the doctor prints for a stuck workflow, run as printed: the workflow continues.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -19,7 +19,7 @@ let native: NativeConnection;
 let report: StuckWorkflowsReport = { refusal: null, checked: 1, unknown: [], stuck: [] };
 beforeAll(async () => {
   temporal = await startTemporal({
-    // What it finds is tested elsewhere.
+    // Other tests cover its findings.
     control: { resetStuckWorkflows: async () => report },
     instances: { nothing: async () => null },
   });

@@ -70,7 +70,7 @@ describe('the first admin', () => {
     } finally {
       await store.close();
     }
-    // The secret is nowhere but on standard output.
+    // Only standard output has the secret.
     const secret = first.stdout.trim().split('-').at(-1) ?? '';
     expect(first.stderr).not.toContain(secret);
     expect(await readFile(join(home, 'ropewalk.db'), 'latin1')).not.toContain(secret);

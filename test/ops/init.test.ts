@@ -1,4 +1,4 @@
-// `ropewalk init` against a real Temporal server: what it makes, that it may be repeated, and what it leaves alone.
+// `ropewalk init` against a real Temporal server: its effects, its repetition, and the objects it leaves unchanged.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -95,7 +95,7 @@ describe('ropewalk init', () => {
       `changed the schedule sweep/local/${host.hostId}, every 60 s`,
     ]);
     expect(await ensureSweepSchedule(client, target, timing)).toEqual([]);
-    // Changes that meet another change of the schedule: the server drops some of them.
+    // Concurrent changes of the schedule: the server drops some of them.
     for (let round = 1; round <= 10; round += 1) {
       const [, changed] = await Promise.all([
         handle.pause(`round ${round}`),
@@ -114,7 +114,7 @@ describe('ropewalk init', () => {
     try {
       const { code, stderr } = await runCli(['init'], { env: { ...env, ROPEWALK_HOME: stranger } });
       expect([code, stderr]).toEqual([1, expect.stringContaining('this Temporal namespace belongs to deployment')]);
-      // One that lacks everything but its owner: a stranger must not even add search attributes.
+      // A namespace with nothing but its owner: another deployment must not even add search attributes.
       await prepareNamespace(connection, 'third', { retentionDays: 30, searchAttributes: [] });
       const client = new Client({ connection, namespace: 'third' });
       const other = { host: { hostId: 'host_other', deploymentId: 'dep_other' }, home: stranger };

@@ -126,7 +126,7 @@ it('hands the address of the database to the children of the stack, and nothing 
   const { NODE_COMPILE_CACHE: _cache, ...plain } = plainEnv(env, '/home');
   expect(plain).toEqual({ PATH: '/bin', ROPEWALK_DATABASE_URL: 'postgres://db', ROPEWALK_HOME: '/home' });
   expect(plainEnv({ PATH: '/bin' }, '/home')).not.toHaveProperty('ROPEWALK_DATABASE_URL');
-  // What an operator sets reaches the children, what another Ropewalk has set for its task does not.
+  // An operator's variables reach the children; variables that another Ropewalk has set for its task do not.
   const set = { ROPEWALK_WEBHOOK_PRIVATE: 'allow', ROPEWALK_INSTANCE: 'i_1', ROPEWALK_TOKEN: 't' };
   expect(Object.keys(plainEnv(set, '/home')).filter((name) => name in set)).toEqual(['ROPEWALK_WEBHOOK_PRIVATE']);
 });

@@ -1,5 +1,5 @@
-// What production runs: the built files, the images' recipes, the board, and what the operation document says about them.
-// The recipe of an image is carried out here without its image: what it copies is copied, and the program is started.
+// The parts that production runs: the built files, the images' recipes, the board, and their description in the operation
+// document. The recipe of an image is carried out here without its image: its files are copied, and the program is started.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,13 +23,13 @@ describe.each(['api', 'worker'])('the image of the %s', (name) => {
     const recipe = await read(`ops/Dockerfile.${name}`);
     const bases = [...recipe.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
     expect(bases.length).toBeGreaterThanOrEqual(2);
-    // The Node that everything is tested with.
+    // The Node version of all tests.
     const tested = /"node": "(24\.[\d.]+)"/.exec(await read('package.json'))?.[1];
     for (const base of bases) expect(base).toBe(`node:${tested}-bookworm-slim`);
     const lines = recipe.split('\n');
     expect(lines.lastIndexOf('USER node')).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith('COPY')));
     expect(recipe).toContain('STOPSIGNAL SIGTERM');
-    // The program itself gets the signal: no shell and no npm is between.
+    // The program itself gets the signal: no shell and no npm is in between.
     expect(recipe).toMatch(/^CMD \["node", ("--[^"]+", |"\.\/[^"]+\.ts", )*"[a-z/]+\.ts"\]$/m);
     expect(recipe).not.toMatch(/^(ARG|ENV) .*(TOKEN|SECRET|PASSWORD|KEY)/m);
   });
@@ -92,7 +92,7 @@ describe('docs/operations.md', () => {
     expect(namesIn(text, /^\| (Ropewalk\w+) \|/gm)).toEqual(namesIn(alerts, /- alert: (\w+)/g));
     const board = `${await read('ops/grafana/ropewalk.json')}\n${alerts}`;
     const metrics = new Set(text.match(/\b(?:ropewalk|temporal|nodejs|process)_[a-z0-9_]*[a-z0-9]\b/g));
-    // That the board's metrics exist is shown on a real stack: test/integration/observability.test.ts.
+    // test/integration/observability.test.ts shows on a real stack that the board's metrics exist.
     for (const metric of metrics) expect(board).toContain(metric);
   });
 });

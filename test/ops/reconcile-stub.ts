@@ -1,4 +1,4 @@
-// A workflow in place of the real reconciliation, for the command alone: its report says what it was asked.
+// A workflow in place of the real reconciliation, for the command alone: its report contains its input.
 import type { ReconcileInput, ReconcileReport } from '../../contracts/reconcile.ts';
 
 export const reconcile = async ({ deploymentId, graceMs, dryRun }: ReconcileInput): Promise<ReconcileReport> => ({

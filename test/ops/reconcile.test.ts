@@ -1,4 +1,4 @@
-// `ropewalk reconcile` against a real Temporal server: what it starts, what it prints, how it ends.
+// `ropewalk reconcile` against a real Temporal server: its start, its output, its exit codes.
 import { Client, type Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Content of files in a directory: what a caller learns when the disk cannot take it.
+// Content of files in a directory: the caller's error when the disk is full.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// An object store whose server hangs: it takes connections and answers nothing, as after SIGSTOP. Every request ends with an error that
-// says so, after three attempts, instead of holding its caller.
+// An object store whose server hangs: it accepts connections and never answers, as after SIGSTOP. Every request fails with an
+// error that names this, after three attempts, instead of blocking its caller.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 

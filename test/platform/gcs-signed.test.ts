@@ -1,4 +1,4 @@
-// Files by signed URLs of Cloud Storage, signed by IAM for the account of a VM: what a URL permits, and what it does not.
+// Files by signed URLs of Cloud Storage, signed by IAM for the account of a VM: the permitted and the refused requests.
 import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
-// The contract on the emulated Cloud Storage, and what only a service does: rights, preconditions, throttling, lost answers, and its
-// absence.
+// The contract on the emulated Cloud Storage, and features that only a service has: rights, preconditions, throttling, lost
+// answers, and its absence.
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 
@@ -89,7 +89,7 @@ describe('objects in Cloud Storage', () => {
       // Replacing deletes.
       'storage.objects.delete': () => objects.put('there', bytes('x')),
       'storage.objects.get': () => objects.get('there'),
-      // Without it, Google does not say whether an object exists.
+      // Without it, Google does not reveal whether an object exists.
       'storage.objects.list': () => objects.get('absent'),
     };
     await emulator.send({ op: 'permit', token, permissions: every.filter((each) => each !== missing) });

@@ -1,4 +1,4 @@
-// What the log says about a request or an activity, and what it never says. The canary is planted where secrets can be.
+// The log's contents for a request or an activity, and the values it never contains. The canary is planted where secrets can be.
 import { describe, expect, it } from 'vitest';
 
 import { fieldsOf } from '../../activities/observe.ts';

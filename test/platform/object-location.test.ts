@@ -1,4 +1,4 @@
-// Where the object store is, as an operator writes it.
+// The operator's notation of the object store's location.
 import { describe, expect, it } from 'vitest';
 
 import { bucketLocation } from '../../platform/objects/location.ts';

@@ -1,4 +1,4 @@
-// What every object store does, whatever it stores in.
+// The contract of every object store, on any storage.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ export const text = (value: Uint8Array | null): string | null =>
 export interface ObjectsBackend {
   /** Another store that is empty. */
   open: () => Promise<Objects>;
-  /** Of the property test of lists. */
+  /** The runs of the property test of lists. */
   runs: number;
 }
 

@@ -1,7 +1,7 @@
 """One mutual TLS handshake in memory with Python's ssl, as strict as Python 3.13 is by default.
 
-argv: the directory that holds {server,client}.{crt,key} and {server,client}-trusts.pem. Prints "accepted", or who
-refused and why.
+argv: the directory that holds {server,client}.{crt,key} and {server,client}-trusts.pem. Prints "accepted", or the refusing side and
+its reason.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
-// Both ends of one TLS connection on loopback, as tests need them: mutual, TLS 1.3, and with an answer that says whether
-// each side accepted the other. With TLS 1.3 a client only learns from the first bytes that the server refused it.
+// Both ends of one TLS connection on loopback, as tests need them: mutual, TLS 1.3, and with an answer that shows whether each
+// side accepted the other. With TLS 1.3 a client learns of the server's refusal only from its first bytes.
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 export interface Identity {
   certificatePem: string;
   keyPem: string;
-  /** Whom this side trusts. */
+  /** The authority that this side trusts. */
   caPem: string;
 }
 
@@ -21,7 +21,7 @@ export async function handshake(server: Identity, client: Identity): Promise<str
   });
 }
 
-/** What a client hears that speaks no TLS. */
+/** The answer to a client without TLS. */
 export async function plaintext(server: Identity): Promise<string> {
   return withServer(server, async (port) => {
     const socket = connectPlain({ host: '127.0.0.1', port });

@@ -1,4 +1,4 @@
-// Who gets in with a cluster's certificates and who does not, by real TLS on loopback: OpenSSL decides, as it will for Dask.
+// The certificates that a cluster accepts and refuses, by real TLS on loopback: OpenSSL decides, as it will for Dask.
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -37,12 +37,12 @@ beforeAll(async () => {
   identities['client'] = await client(ca);
   identities['foreign scheduler'] = { ...(await instance(foreign, 'scheduler')), caPem: ca.certificatePem };
   identities['foreign client'] = { ...(await client(foreign)), caPem: ca.certificatePem };
-  // Of the right authority, which has not expired: only the leaf has.
+  // The authority is right and has not expired: only the leaf has.
   identities['expired client'] = await client(ca, past);
   identities['expired scheduler'] = await instance(ca, 'scheduler', past);
 });
 
-// Node's server says nothing to those it refuses; why it does is shown by Python's, below.
+// Node's server sends no reason for a refusal; the tests with Python's server below show it.
 describe('mutual TLS by Node', () => {
   it.each([
     ['scheduler', 'client'],
@@ -196,7 +196,7 @@ async function instance(of: ClusterCa, role: CertificateRole, life: Life = { val
 }
 
 async function client(of: ClusterCa, life: Life = { validDays: 1 }): Promise<Identity> {
-  // With the address too: what refuses it in a server's place must be its purpose.
+  // With the address too: only its purpose must disqualify it as a server's certificate.
   const leaf = await issueLeafAndKey({ ca: of, role: 'client', subject: 'ada', addresses: ['127.0.0.1'], ...life });
   return { certificatePem: leaf.certificatePem, keyPem: leaf.keyPem.reveal(), caPem: of.certificatePem };
 }

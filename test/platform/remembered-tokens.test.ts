@@ -1,4 +1,4 @@
-// Remembering tokens saves work and nothing else: an expired or a changed one is refused as if nothing were remembered.
+// A token cache saves work and changes no result: an expired or changed token is refused as if nothing were cached.
 import { describe, expect, it } from 'vitest';
 
 import { instanceTokenTtlMs } from '../../domain/tokens/limits.ts';

@@ -1,4 +1,4 @@
-// What was sealed and long forgotten goes, in bounded rounds; what lives, what is none of ours and what cannot be read stays.
+// Old sealed objects are removed, in bounded rounds; live, foreign and unreadable objects stay.
 import { describe, expect, it } from 'vitest';
 
 import { removeExpired } from '../../platform/vault/remove-expired.ts';
@@ -39,7 +39,7 @@ describe('a round', () => {
     { bound: 'bytes', limits: { maxBytes: 5_000 } },
   ])('is bounded in $bound, and the next begins where it ended, so that all come round', async ({ limits }) => {
     const names = Array.from({ length: 7 }, (_, index) => `vault/w/${index}`);
-    // Every second one lives: a round that is full of the living must not hide the dead behind it.
+    // Every second one lives: a round full of live objects must not hide the dead ones behind it.
     const lifetimes = Object.fromEntries(names.map((key, index) => [key, index % 2 === 0 ? 100 : 1]));
     const objects = await sealed(lifetimes, 'x'.repeat(2_000));
     let after = '';

@@ -1,4 +1,4 @@
-// The replay of a history in a process of its own: its answers, its limits, and that it leaves nothing behind.
+// The replay of a history in a process of its own: its answers, its limits, and that no process or file remains.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The contract on a real S3 server, and what only a server has: rights, regions, pages of a thousand keys, and its absence.
+// The contract on a real S3 server, and features that only a server has: rights, regions, pages of a thousand keys, and its absence.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-// Which addresses webhooks may reach.
+// The addresses that webhooks may reach.
 import { expect, it } from 'vitest';
 
 import { isPublicAddress } from '../../platform/webhooks/addresses.ts';

@@ -20,7 +20,7 @@ const worker = await Worker.create({
 });
 const client = new Client({ connection: await Connection.connect({ address }), namespace });
 await worker.runUntil(async () => {
-  // Temporal must not take the workflow task back before the worker ends it.
+  // Temporal must not time the workflow task out before the worker ends it.
   const endless = await client.workflow.start('endless', {
     taskQueue,
     workflowId: 'endless',

@@ -1,4 +1,4 @@
-// Histories as the server would have written them of the workflows in workflow-vm-code.ts.
+// Histories of the workflows in workflow-vm-code.ts, as the server would write them.
 import proto from '@temporalio/proto';
 
 /** A run that sleeps `sleeps` times and completes. */

@@ -1,4 +1,4 @@
-// platform/workflow-vm.ts changes what Temporal's SDK does inside: here an SDK that does it otherwise is noticed.
+// platform/workflow-vm.ts changes internals of Temporal's SDK: these tests detect an SDK with other internals.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
@@ -28,7 +28,7 @@ describe('the threads of a Temporal worker', () => {
   it('start no watchdog for what a replay repeats', async () => {
     Object.assign(calls, { all: 0, watched: 0 });
     await Worker.runReplayHistory(code, historyOf('turns', 50));
-    // Some are for what is done once: a context, a workflow, their end.
+    // Some calls are for one-time work: a context, a workflow, their end.
     expect(calls.watched).toBeLessThan(15);
     expect(calls.all).toBeGreaterThan(3 * 50);
   });

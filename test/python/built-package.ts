@@ -18,7 +18,7 @@ const source = join(import.meta.dirname, '../../python');
 const tools = [
   ...['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'rich==15.0.0', 'types-PyYAML==6.0.12.20261113'],
 ];
-/** The emulated STS. Clusters with package sync install what the client has, so other tests do without. */
+/** The emulated STS. Clusters with package sync install the client's packages: other tests do without. */
 const awsTools = ['boto3==1.44.5', 'moto==5.2.5'];
 
 /** Tests that start a Dask cluster each, four fifths of the time of all: dask.full.test.ts runs them. */
@@ -28,13 +28,13 @@ export const daskTests = [
 ].map((name) => `tests/test_${name}.py`);
 
 export interface BuiltPackage {
-  /** Where the wheel was unpacked. */
+  /** The directory of the unpacked wheel. */
   site: string;
-  /** Of uv and of environments. */
+  /** The cache of uv and of environments. */
   cache: string;
-  /** The environment's Python, in the folder of the package's sources: resolves with what it prints. */
+  /** Runs the environment's Python in the folder of the package's sources; resolves with its output. */
   python: (args: readonly string[], environment?: Record<string, string>) => Promise<string>;
-  /** Runs pytest on the unpacked wheel. `trouble` is empty when every test that was chosen has run and passed. */
+  /** Runs pytest on the unpacked wheel. `trouble` is empty when every chosen test has run and passed. */
   pytest: (
     args: readonly string[],
     environment: Record<string, string>,
@@ -79,7 +79,7 @@ export async function buildPackage({ withAws = true } = {}): Promise<BuiltPackag
   };
 }
 
-/** Chosen tests of the package on a stack, with which the package was built without AWS's SDK. */
+/** Chosen tests of the package on a stack, for a package built without AWS's SDK. */
 export async function pytestOnStack(built: BuiltPackage, args: readonly string[]): ReturnType<BuiltPackage['pytest']> {
   const { apiUrl, token } = await sharedStack();
   return built.pytest(args, { ROPEWALK_TEST_API_URL: apiUrl, ROPEWALK_TEST_TOKEN: token });
@@ -100,7 +100,7 @@ async function pytest(
   return { passed: count('passed'), trouble: isClean ? [] : gist(said.stdout) };
 }
 
-/** The lines of pytest's output that name what went wrong: a long run prints only these. */
+/** The lines of pytest's output that name the failures: a long run prints only these. */
 function gist(text: string): string[] {
   const wrong = text.split('\n').filter((each) => /^(E  |FAILED|ERROR|SKIPPED)/.test(each));
   return wrong.length === 0 ? [text] : wrong;

@@ -1,4 +1,4 @@
-// AWS credentials that a Dask client sends to its cluster: they are on the cluster, and nowhere else.
+// AWS credentials that a Dask client sends to its cluster: only the cluster has them.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ it(
     expect({ passed, trouble }).toEqual({ passed: 1, trouble: [] });
 
     const histories = (await readTemporal({ address: stack.temporalAddress, namespace: stack.namespace })).join('\n');
-    // The search reads the right places.
+    // The search covers the right places.
     expect(histories).toContain('cluster/');
     for (const [place, kept] of Object.entries({ histories, output: stack.output() }))
       expect(findIn(forms, kept, place)).toEqual([]);

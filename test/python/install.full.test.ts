@@ -1,4 +1,4 @@
-// The Python package as pip installs it: the wheel, which is the same wherever it is built, in an environment that had nothing.
+// The Python package as pip installs it: a reproducible wheel, in an empty environment.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
@@ -63,7 +63,7 @@ it(
   10 * minutes,
 );
 
-/** Runs Python with the rest of its arguments in the directory that the first one names. */
+/** Runs Python with the remaining arguments in the directory that the first one names. */
 const inDirectory =
   'import os, subprocess, sys; os.chdir(sys.argv[1]); sys.exit(subprocess.call([sys.executable, *sys.argv[2:]]))';
 

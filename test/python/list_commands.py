@@ -15,7 +15,7 @@ def walk(group: click.Group, path: tuple[str, ...] = ()) -> None:
         elif command.hidden:
             elsewhere[" ".join(below)] = command.help
         else:
-            # What follows the first paragraph is help that commander adds after the options.
+            # The text after the first paragraph is help that commander adds after the options.
             options = [describe(one) for one in command.params if isinstance(one, click.Option)]
             commands[" ".join(below)] = {"help": command.help.partition("\n\n")[0], "options": options}
 

@@ -1,6 +1,6 @@
-// The Python package as its users get it: what its wheel has in it, and its command. Its own tests: wheel.full.test.ts runs those
-// against stand-ins of the API, dask.full.test.ts those that start Dask clusters, stack.full.test.ts those that need a stack;
-// types.full.test.ts checks its types.
+// The Python package as its users get it: the contents of its wheel, and its command. Its own tests: wheel.full.test.ts runs
+// those against stand-ins of the API, dask.full.test.ts those that start Dask clusters, stack.full.test.ts those that need a
+// stack; types.full.test.ts checks its types.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -13,7 +13,7 @@ import { createProgram } from '../../cli/program.ts';
 import { type BuiltPackage, buildPackage } from './built-package.ts';
 
 const minutes = 60_000;
-/** What the command of a checkout lacks. */
+/** Commands that the checkout's command lacks. */
 const onlyInPython = ['notebook start', 'notebook list', 'notebook link', 'notebook stop'];
 
 let built: BuiltPackage;
@@ -122,7 +122,7 @@ const sorted = (options: OptionText[]): OptionText[] =>
     .map((option) => ({ ...option, names: option.names.toSorted() }))
     .toSorted((a, b) => a.names.join().localeCompare(b.names.join()));
 
-/** A hidden option without a text is another name of the one that says "(also --name)". */
+/** A hidden option without a text is an alias of the option with "(also --name)". */
 function optionsOf(command: Command): OptionText[] {
   const also = ({ description }: { description: string }): string | undefined =>
     /\(also (--[\w-]+)\)/.exec(description)?.[1];
@@ -134,7 +134,7 @@ function optionsOf(command: Command): OptionText[] {
       takesValue: option.required,
       choices: option.argChoices ?? [],
       default: option.defaultValue === undefined ? null : String(option.defaultValue),
-      // The environment that package sync reads is the one thing that differs.
+      // Only the environment that package sync reads differs.
       help: option.description.replace('of your python (', 'of this Python ('),
     }));
 }

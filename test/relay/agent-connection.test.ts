@@ -1,4 +1,4 @@
-// The one connection that an agent keeps for the dashboard: who may make it, how it ends, and that it comes back.
+// The one connection that an agent keeps for the dashboard: the right to open it, its end, and its reconnection.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 
@@ -96,7 +96,7 @@ describe("an agent's connection", () => {
   it('stays while both sides give signs of life', async () => {
     const { agent } = await connected(hello, { pingEveryMs: 500 });
     let pages = 0;
-    // Twice the silence after which the API would have hung up, which a busy machine does not make by itself.
+    // Twice the silence after which the API would have closed the connection; a busy machine does not cause it by itself.
     const startedAtMs = performance.now();
     await eventually(async () => {
       pages += (await bench.see('/status')).status === 200 ? 1 : 0;
@@ -152,7 +152,7 @@ describe("an agent's connection", () => {
       await once(rogue, 'open');
       rogue.send(nonsense);
       const [code] = await once(rogue, 'close');
-      // The last is more than any frame: the WebSocket itself refuses it.
+      // The last exceeds any frame: the WebSocket itself refuses it.
       expect([4002, 1009]).toContain(code);
     }
     await bench.connected(relay);

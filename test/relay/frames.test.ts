@@ -1,4 +1,4 @@
-// Frames and streams by themselves: what the wire may carry, and how much one side can make the other hold.
+// Frames and streams by themselves: the valid contents of the wire, and how much one side can make the other buffer.
 import type { Duplex } from 'node:stream';
 
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ describe('frames', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const found = decodeFrame(bytes);
-        // A reason need not be text in UTF-8; everything else has one way to be written.
+        // A reason need not be text in UTF-8; everything else has exactly one encoding.
         if (found !== null && found.kind !== 'cut') expect(encodeFrame(found)).toEqual(bytes);
       }),
     );
@@ -79,11 +79,11 @@ describe('streams', () => {
       accepted.end();
     };
     writeOn();
-    // A listener for `readable` fills the buffer, but takes nothing from it.
+    // A listener for `readable` fills the buffer, but consumes nothing from it.
     opened.on('readable', () => undefined);
     await eventually(() => accepted.writableNeedDrain && opened.readableLength > 0);
     const held = sent.bytes;
-    // Beside the window, what the reader's own buffer may hold.
+    // The window plus the reader's own buffer.
     expect(held).toBeLessThanOrEqual(relayWindowBytes + 3 * maxRelayPayloadBytes);
     expect(written).toBeLessThanOrEqual(held + 2 * maxRelayPayloadBytes);
     opened.removeAllListeners('readable');

@@ -1,5 +1,5 @@
-// The user's own program may answer in Dask's place: none of its answers may end the API, whose one connection to an agent carries
-// the pages of all users. Nor may an agent that connects late keep an API from ending.
+// The user's own program may answer in Dask's place: none of its answers may end the API, whose one connection to an agent
+// carries the pages of all users. Nor may an agent that connects late prevent an API from ending.
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-// Jupyter beside the scheduler on a real stack: a kernel computes through the relay, for those who may run code on the cluster only.
+// Jupyter beside the scheduler on a real stack: a kernel computes through the relay, only for users who may run code on the cluster.
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -101,7 +101,7 @@ it('a kernel computes with the cluster, and keeps it from being idle', async () 
   expect(await busy).toBe("'done'");
   await eventually(idleSince);
 
-  // On the instance itself the port is open to every process, and the token is not.
+  // On the instance itself every process can reach the port, but has no token.
   const port = await dashboardPort(number);
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${port}${pathname}api/kernels`)).status).toBe(403);

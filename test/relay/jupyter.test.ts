@@ -1,4 +1,4 @@
-// What the relay passes to a cluster's Jupyter server, and for whom.
+// The requests that the relay passes to a cluster's Jupyter server, and the users it accepts.
 import type { IncomingMessage } from 'node:http';
 
 import { afterEach, describe, expect, it } from 'vitest';

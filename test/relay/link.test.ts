@@ -1,4 +1,4 @@
-// POST /v1/clusters/{n}/dashboard-link and jupyter-link: who gets a link, and what it is.
+// POST /v1/clusters/{n}/dashboard-link and jupyter-link: the users who get a link, and its contents.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi, type TestApi } from '../api/support.ts';
@@ -18,7 +18,7 @@ describe('a link to the dashboard', () => {
     const url = new URL(body.url);
     expect(`${url.origin}${url.pathname}`).toBe(`http://127.0.0.1:7778/clusters/${number}/dashboard/`);
     const token = url.searchParams.get('link') ?? '';
-    // Bound to the very token that asked, so that it ends with it.
+    // Bound to the requesting token, and ends with it.
     const tokenId = reader.split('_')[2]?.split('-')[0] ?? '';
     const claims = { workspace: 'default', cluster: number, user: 'bob', tokenId };
     expect(await api.tokens.verifyDashboard(token)).toEqual(claims);

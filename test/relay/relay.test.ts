@@ -165,13 +165,13 @@ describe('a slow browser', () => {
       writeOn();
     });
     const answer = await bench.get(`${root}/static/endless.js`, { cookie: await bench.cookie() });
-    // It has stopped when nothing was sent over several answers to others, each a way through everything.
+    // It has stopped when nothing was sent over several answers to other requests, each a round trip through all buffers.
     await eventually(async () => {
       const before = sent;
       for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
       return sent === before;
     });
-    // The kernel's buffers of three connections on this machine are in this too; ours are some hundred kB.
+    // This includes the kernel's buffers of three connections on this machine; the relay's are some hundred kB.
     expect(sent).toBeLessThan(total / 2);
     expect((await bodyOf(answer)).length).toBe(total);
     await eventually(() => relay.hub.streams(cluster) === 0);
@@ -227,11 +227,11 @@ describe('a client that disconnects while the API looks up its session', () => {
         await asked.promise;
         leaving.terminate();
       }
-      // What others ask afterwards is answered after the server has seen them leave.
+      // Later requests are answered after the server has seen them leave.
       for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
       answered.resolve(true);
       for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
-      // Of a websocket the server learns only when it reads, which it does once Dask has agreed.
+      // The server notices a closed websocket only when it reads, which it does after Dask has accepted.
       if (kind === 'page') expect(new Set(reached)).toEqual(new Set(['/health']));
       await eventually(() => relay.hub.streams(cluster) === 0);
     });

@@ -1,4 +1,4 @@
-// Who may see a dashboard: a link, then a cookie, each for one cluster and for a while.
+// Access to a dashboard: a link, then a cookie, each for one cluster and for a limited time.
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { cluster, createBench, type Bench } from './support.ts';

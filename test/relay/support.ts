@@ -1,4 +1,4 @@
-// A relay from end to end on this machine: a stand-in for Dask, an agent's relay, an API server, and a browser of sorts.
+// A relay from end to end on this machine: a stand-in for Dask, an agent's relay, an API server, and a minimal browser.
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,10 +41,10 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
   const logged: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void logged.push(line) });
   const endings: (() => unknown)[] = [];
-  /** Agents connect at one port, browsers come to the other. */
+  /** Agents connect at one port, browsers at the other. */
   const state = { port: 0, agentPort: 0, dashboardUrl: '', isGood: true };
 
-  /** At the same port when it was there before: a restart. */
+  /** At its earlier port if it had one: a restart. */
   const startApi = async (): Promise<{ relay: Relay; end: () => Promise<void> }> => {
     const stopping = new AbortController();
     if (state.port === 0) [state.port, state.agentPort] = [await freePort(), await freePort()];
@@ -151,7 +151,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
 
 export type Bench = Awaited<ReturnType<typeof createBench>>;
 
-/** Everything in place: a target that answers with `listener`. */
+/** Everything connected: a target that answers with `listener`. */
 export async function connect(listener: RequestListener, more: Partial<RelayPorts> = {}) {
   const bench = await createBench(more);
   const target = await bench.startTarget(listener);
@@ -172,7 +172,7 @@ export async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The status that an upgrade was refused with. */
+/** The status with which an upgrade was refused. */
 export async function refusedWith(socket: WebSocket): Promise<number | undefined> {
   socket.on('error', () => undefined);
   const [, answer]: [unknown, IncomingMessage] = (await once(socket, 'unexpected-response')) as [

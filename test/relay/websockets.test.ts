@@ -1,4 +1,4 @@
-// The dashboard's WebSockets from a browser to a stand-in for Dask and back: who may open one, what it carries, when it ends.
+// The dashboard's WebSockets from a browser to a stand-in for Dask and back: the right to open one, its messages, its end.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';

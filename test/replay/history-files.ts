@@ -1,4 +1,4 @@
-// Where recorded histories lie, and how they come there from a running stack's Temporal server.
+// The files of recorded histories, and their download from a running stack's Temporal server.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

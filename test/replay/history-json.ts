@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 
 import proto from '@temporalio/proto';
 
-// Temporal's packages come with a copy of protobufjs each. The SDK's own `historyFromJSON` passes types of one copy to the parser of
-// another, which refuses them ("type must be a Type"); this is the parser of the copy that made the types.
+// Each of Temporal's packages has its own copy of protobufjs. The SDK's own `historyFromJSON` passes types of one copy to the
+// parser of another, which refuses them ("type must be a Type"); this is the parser of the copy that created the types.
 const ofProto = createRequire(createRequire(import.meta.url).resolve('@temporalio/proto'));
 const { fromJson, toJson }: ProtoJson = ofProto('protobufjs/ext/protojson');
 const { patchProtobufRoot }: PatchedRoot = ofProto('../lib/patch-protobuf-root');

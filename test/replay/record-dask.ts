@@ -1,5 +1,5 @@
-// Records the histories of Dask clusters, from a stack of their own with a real scheduler and real workers: one that is
-// scaled up and down and stopped, and one that scales by itself, loses a worker and ends for want of work.
+// Records the histories of Dask clusters, from a stack of their own with a real scheduler and real workers: one that is scaled
+// out and in and stopped, and one that scales by itself, loses a worker and ends as idle.
 import { createClient } from '../../sdk/client.ts';
 import type { Client } from '../../sdk/client.ts';
 import { makeDaskHome } from '../support/dask.ts';
@@ -39,7 +39,7 @@ async function scaleAndStop(client: Client): Promise<number> {
   return number;
 }
 
-/** Adaptive with at least one worker, whose first one is killed; then nothing is computed for a while. */
+/** Adaptive with at least one worker, whose first one is killed; then the cluster is idle for a while. */
 async function endByItself(client: Client, home: string): Promise<number> {
   const { number } = await client.clusters.create({ name: 'adaptive', workers: 0, idleTimeout: '20 seconds' });
   await started(client, number, 0);

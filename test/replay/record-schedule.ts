@@ -1,4 +1,4 @@
-// Records a run of a user's schedule: all it does is one activity, so that a server and a worker are enough.
+// Records a run of a user's schedule. It consists of one activity: a server and a worker are enough.
 import { controlQueue } from '../../contracts/flush.ts';
 import { type ScheduledRunInput, scheduledRunType } from '../../contracts/scheduled-run.ts';
 import { startTemporal } from '../support/temporal-server.ts';

@@ -1,6 +1,6 @@
-// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `ec2`, `upkeep`, `schedule`)
-// after a deliberate change of workflow code, review what changed, and commit both. Scenarios are chosen so that every
-// activity and signal of ours is in a history.
+// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`,
+// `ec2`, `upkeep`, `schedule`) after a deliberate change of workflow code, review the changes, and commit both. The scenarios
+// include every activity and signal of the product.
 import type { Client as TemporalClient } from '@temporalio/client';
 
 import { createClient } from '../../sdk/client.ts';
@@ -40,7 +40,7 @@ async function recordJobs(): Promise<void> {
 
     const lossy = await loseAnInstance(client, stack);
     await saveHistory(server, `job/${lossy}`, 'job-loses-an-instance');
-    // Its last run, which launches the successor: histories are kept short here.
+    // Its last run, which launches the replacement: histories are kept short here.
     await saveHistory(server, `cluster/${lossy}`, 'cluster-replaces-an-instance');
 
     const cancelled = await cancelMidway(client);
@@ -56,7 +56,7 @@ async function recordJobs(): Promise<void> {
   }
 }
 
-/** One instance is killed while it works, and one task fails once and is tried again. */
+/** One instance is killed while it works, and one task fails once and is retried. */
 async function loseAnInstance(client: Client, stack: TestStack): Promise<number> {
   const { number } = await client.jobs.create({
     command: ['bash', '-c', 'sleep 1; [ "$ROPEWALK_BATCH_TASK_ID-$ROPEWALK_TASK_ATTEMPT" != 2-1 ]'],
@@ -99,7 +99,7 @@ async function saveRuns(server: TemporalClient, workflowId: string, name: string
   await saveHistory(server, workflowId, `${name}-last-run`, runs.at(-1)?.runId);
 }
 
-/** Oldest first, once visibility shows so many. */
+/** Oldest first, once visibility shows this many. */
 function runsOf(server: TemporalClient, workflowId: string, atLeast: number) {
   return eventually(async () => {
     const found: { runId: string; startTime: Date }[] = [];

@@ -1,5 +1,6 @@
-// `npm run replay -- FILE...`: replays exported histories with the workflow code of this checkout (docs/operations.md, "Upgrade").
-// Each file is what `temporal workflow show --output json` printed. Ends with 1 when the code does not follow one of them.
+// `npm run replay -- FILE...`: replays exported histories with the workflow code of this checkout (docs/operations.md,
+// "Upgrade"). Each file is the output of `temporal workflow show --output json`. Exits with 1 when the code cannot replay one of
+// them.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 

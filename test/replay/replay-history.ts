@@ -53,7 +53,7 @@ export function read(name: string): proto.temporal.api.history.v1.History {
   return proto.temporal.api.history.v1.History.decode(readFileSync(join(histories, name)));
 }
 
-/** The type of the workflow whose history it is. */
+/** The workflow type of a history. */
 export function typeOf(history: proto.temporal.api.history.v1.History): string | undefined {
   return history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? undefined;
 }

@@ -9,7 +9,7 @@ import { bundle, names, read, replay, repo } from './replay-history.ts';
 import { twins } from './twins.ts';
 
 describe('a twin with one changed step', () => {
-  // Below the repository, so that packages are found, but not in node_modules, whose files the bundler takes as they are.
+  // Below the repository, where packages are found, but not in node_modules, whose files the bundler takes unchanged.
   const cache = join(repo, 'dist');
   mkdirSync(cache, { recursive: true });
   const root = mkdtempSync(join(cache, 'twins-'));
@@ -32,7 +32,7 @@ describe('a twin with one changed step', () => {
   });
 });
 
-/** A violation names the event by its number at least: this is the activity that it scheduled, and the last signal before. */
+/** A violation names at least the event's number: this is the activity that it scheduled, and the last signal before. */
 function stepNamedBy(failure: string, name: string): string {
   const id = Number(/HistoryEvent\(id: (\d+)/.exec(failure)?.[1] ?? 0);
   const { events } = read(name);

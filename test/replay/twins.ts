@@ -1,4 +1,4 @@
-// Twins of the workflow code, each with one step changed, and the history that must not replay with it any more.
+// Twins of the workflow code, each with one step changed, and the history that it must no longer replay.
 
 export interface Twin {
   name: string;
@@ -6,7 +6,7 @@ export interface Twin {
   file: string;
   from: string;
   to: string;
-  /** Part of the violation: it must be about this very step. */
+  /** Part of the violation: it must name exactly this step. */
   says: RegExp;
 }
 
@@ -73,7 +73,7 @@ export const twins: Twin[] = [
     file: 'domain/cluster/dask/plan.ts',
     from: 'const canDrain = state.instances.some(',
     to: 'const canDrain = state.target < 0 && state.instances.some(',
-    // Where the history waits for the drain, right after the order to have fewer, the twin does something at once.
+    // Where the history waits for the drain, right after the order to scale in, the twin acts at once.
     says: /noteUsage.*terminateInstances/s,
   },
   {

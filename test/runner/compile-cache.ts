@@ -1,4 +1,4 @@
-// As the command line does, here for Vitest, its workers and the programs that tests start: half of the processor time of a short
+// As in the command line, here for Vitest, its workers and the programs that tests start: half of the processor time of a short
 // program was for compiling its modules.
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The counts of a run: what CI reads from its last line.
+// The counts of a run: CI reads them from its last line.
 import { describe, expect, it } from 'vitest';
 
 import { line, none, parseLine, sum } from './counts.ts';

@@ -1,4 +1,4 @@
-// What a part of a test run came to, and how parts add up.
+// The counts of a part of a test run, and their sum.
 export interface Counts {
   passed: number;
   failed: number;

@@ -1,4 +1,4 @@
-// Runs a program of this checkout and says how it ended.
+// Runs a program of this checkout and returns its result.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

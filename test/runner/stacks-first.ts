@@ -1,5 +1,5 @@
 // The order of test files: those that start a stack or build Python packages begin first, because the longest file, begun last,
-// would run alone at the end. Vitest's own order goes by the times of earlier runs, which a fresh clone does not have.
+// would run alone at the end. Vitest's own order uses the times of earlier runs, which a fresh clone does not have.
 import { readFileSync } from 'node:fs';
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

@@ -30,12 +30,12 @@ type VitestReport = z.infer<typeof vitestReport>;
 export interface ProjectOptions {
   /** Beginnings of the paths of the files that run; none: all of the project. */
   filters?: readonly string[];
-  /** Beginnings of the paths of files that do not. */
+  /** Beginnings of the paths of excluded files. */
   exclude?: readonly string[];
   env?: Record<string, string>;
 }
 
-/** A run that fails before or after its tests counts as one more failure, so that it does not look like a success. */
+/** A run that fails before or after its tests counts as one more failure, and not as a success. */
 export async function runVitestProject(
   project: string,
   { filters = [], exclude = [], env = {} }: ProjectOptions = {},

@@ -1,4 +1,4 @@
-// startCluster and the handle it gives, against a real HTTP server that stands in for the API.
+// startCluster and its handle, against a real HTTP server that stands in for the API.
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { ClusterFailedError, ClusterTimeoutError, startCluster } from '../../sdk/client.ts';
@@ -59,7 +59,7 @@ describe('startCluster', () => {
       onProgress: ({ dask }) => seen.push(dask?.workersStarted),
     });
     expect(cluster).toMatchObject({ number: 7, name: 'blue', existing: false, warnings: ['w'] });
-    // The first request refuses an existing cluster, so its answer is the caller's own cluster.
+    // The first request refuses an existing cluster: its answer is the caller's own cluster.
     expect(api.requests[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour', getOrCreate: false });
     expect(seen).toEqual([1, 2, 3]);
     expect(created).toEqual([{ number: 7, name: 'blue', existing: false, warnings: ['w'] }]);
@@ -150,7 +150,7 @@ describe('a cluster handle', () => {
         status: workersStarted === 4 ? 'ready' : 'scaling',
         dask: { workersWanted: 4, workersStarted },
       });
-    // One look by startCluster; then two of before the scaling.
+    // One read by startCluster; then two of before the scaling.
     const views = [aCluster(), aCluster(), aCluster(), four(2), four(3), four(4)];
     const api = await standIn({ view: (nth) => views[nth - 1] ?? four(4) });
     const cluster = await startCluster(api.options);

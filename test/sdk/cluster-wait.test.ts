@@ -1,4 +1,4 @@
-// How long one waits who says nothing of it: simulated time.
+// The default duration of a wait: simulated time.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { ClusterTimeoutError } from '../../sdk/cluster-errors.ts';

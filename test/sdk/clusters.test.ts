@@ -83,7 +83,7 @@ describe('logs and events', () => {
     const line = (second: number, stream: LogLine['stream'], text: string): LogLine =>
       aLine({ at: at(second), task: null, attempt: null, stream, text });
     const first = [line(10, 'agent', 'registered'), line(12, 'stdout', 'b'), line(12, 'stderr', 'c')];
-    // The agent's line of an earlier time was still on its way.
+    // The agent's earlier line was still in transit.
     const all = [first[0], line(11, 'agent', 'certificate'), ...first.slice(1), line(13, 'stdout', 'd')];
     const ndjson = (lines: unknown[]): string[] => lines.map((each) => `${JSON.stringify(each)}\n`);
     const { client } = await connect((_, nth) =>

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createClient } from '../../sdk/client.ts';
 import { ConflictError } from '../../sdk/errors.ts';
 
-/** An API that makes things by name and key as the real one does, and loses the answer to the first of each `lose`. */
+/** An API that creates by name and key as the real one does, and loses the answer to the first of each `lose`. */
 function losingApi(lose: number) {
   const byKey = new Map<string, number>();
   const byName = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Where the SDK finds the address and the token in Node: the environment, then config.yaml.
+// The sources of the address and the token for the SDK in Node: the environment, then config.yaml.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `me` as a source of connections: replaced on this side by the address that a service outside says it is.
+// `me` as a source of connections: the client replaces it by the address that an external service reports.
 import { describe, expect, it } from 'vitest';
 
 import { ConfigurationError, createClient } from '../../sdk/client.ts';

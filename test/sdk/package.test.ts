@@ -17,7 +17,7 @@ import type { StandIn } from './stand-in-api.ts';
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
-/** Without the Node that the checkout brings: the system's own is found, which may be Node 20. */
+/** Without the Node of the checkout: the system's own is found, which may be Node 20. */
 const systemPath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((directory) => !directory.includes('node_modules'))

@@ -1,4 +1,4 @@
-// Signing in, and people, against a real HTTP server that stands in for the API.
+// Signing in, and users, against a real HTTP server that stands in for the API.
 import { describe, expect, it } from 'vitest';
 
 import { ConflictError, createClient, login, PermissionError, ServerError } from '../../sdk/client.ts';

@@ -21,7 +21,7 @@ it('a plan is requested from its own path with the body of the job or cluster, a
     ['POST', clusters, { workers: 2, workerCpu: [2, 8] }],
     ['POST', clusters, { workers: 2, workerCpu: [2, 8] }],
     ['POST', '/v1/plans/jobs', { command: ['true'], vmTypes: ['m6i.large'] }],
-    // Of a file no more than the server reads for its header.
+    // No more of a file than the server reads for its header.
     [
       'POST',
       '/v1/plans/jobs',

@@ -19,7 +19,7 @@ export interface Reply {
   status?: number;
   headers?: Record<string, string>;
   json?: unknown;
-  /** Written as they are, each in its own chunk. */
+  /** Written unchanged, each in its own chunk. */
   chunks?: (string | Uint8Array)[];
   /** After the chunks: `hang` keeps the connection open, `break` cuts it; `refuse` cuts it before any answer. */
   ending?: 'end' | 'hang' | 'break' | 'refuse';
@@ -28,7 +28,7 @@ export interface Reply {
 export interface StandIn {
   url: string;
   requests: ReceivedRequest[];
-  /** Connections that the client gave up before the end of the answer. */
+  /** Connections that the client closed before the end of the answer. */
   aborted: () => number;
   close(): Promise<void>;
 }
@@ -202,7 +202,7 @@ export const aCreatedToken: CreatedToken = {
   expiresAt: '2026-12-01T00:00:00.000Z',
 };
 
-/** How signing in begins. */
+/** The first answer of a sign-in. */
 export const aLoginStart = {
   deviceCode: 'device-secret',
   userCode: 'BCDF-GHJK',

@@ -1,4 +1,4 @@
-// Prices of EC2 by region: the generator of the table, the table, and what a type without a price means for those who choose.
+// Prices of EC2 by region: the generator of the table, the table, and the choice among types without a price.
 import { describe, expect, it } from 'vitest';
 
 import { chooseTypes } from '../../domain/offers/choose.ts';
@@ -82,7 +82,7 @@ describe('the table of prices', () => {
     });
     expect(pricesOfRegion('eu-central-1')?.asOf).toBe('2025-03-02');
     expect(pricesOfRegion('eu-west-9')).toBeNull();
-    // Of AWS's pages.
+    // From AWS's pages.
     expect(onDemandPrice('us-east-1', 'm5.large')).toBe(0.096);
     expect(onDemandPrice('us-west-2', 'm5.large')).toBe(0.096);
     expect(onDemandPrice('eu-central-1', 'm5.large')).toBe(0.115);

@@ -1,5 +1,5 @@
-// An agent of a long run: speaks to the real API as a real one does, spends its tasks' time waiting, and can be killed in the
-// middle of one, after which it never says anything again.
+// An agent of a long run: calls the real API as a real one does, waits for its tasks' duration, and can be killed in the middle
+// of one, after which it is silent.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { aliveEveryMs } from '../../domain/liveness/limits.ts';
@@ -19,9 +19,9 @@ export interface SoakAgent {
 
 export interface SoakHooks {
   taskMs: (task: number) => number;
-  /** A run has begun; it may kill its agent. */
+  /** Called when a run has begun; it may kill its agent. */
   began: (task: number, attempt: number, agent: SoakAgent) => void;
-  /** So long it ran, and whether to its end. */
+  /** Its duration, and whether it ran to its end. */
   ran: (task: number, ms: number, isWhole: boolean) => void;
 }
 
@@ -40,7 +40,7 @@ export function createSoakAgent(talk: Talk, boot: Boot, address: string, hooks: 
         pid: 1,
       });
       token = registerAnswer.parse(answer).instanceToken;
-      // Who has nothing to say says so: one that is silent for long has hung.
+      // An agent without results still reports: one that is silent for long has hung.
       const speaking = setInterval(() => {
         if (!isDead)
           void talk.call('POST', '/v1/agent/report', token, { ...who, kind: 'alive', text: '' }).catch(() => null);

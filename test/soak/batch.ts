@@ -1,5 +1,5 @@
-// R9: a job of 10,000 tasks whose instances are killed all the time, one task of which kills whatever runs it. What is true is
-// read from the archive's pages and from what the agents wrote down for themselves.
+// R9: a job of 10,000 tasks whose instances are killed all the time, one task of which kills every instance that runs it. The
+// evidence is the archive's pages and the agents' own records.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ export interface BatchInput {
   agents: number;
   minTaskMs: number;
   maxTaskMs: number;
-  /** Of all instances in a minute. */
+  /** The share of all instances in a minute. */
   killShare: number;
   seed: number;
 }
@@ -56,7 +56,7 @@ export async function soakBatch({ tasks, agents, minTaskMs, maxTaskMs, killShare
         instances += 1;
         const agent = createSoakAgent(talk, boot, `10.1.${instances >> 8}.${instances & 255}`, hooks);
         living.add(agent);
-        // One that is refused because it was taken for lost has ended too.
+        // One that was refused because it counted as lost has ended too.
         lives.push(
           agent.live().then(
             () => void living.delete(agent),

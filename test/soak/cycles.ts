@@ -1,5 +1,5 @@
-// R17: a thousand jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
-// of the API and the Temporal worker grow with what has ended: the soak measures retained memory, because garbage is collected.
+// R17: a thousand jobs and Dask clusters that start and end on one stack. Histories stay short, and neither memory nor open files
+// of the API and the Temporal worker grow with ended objects: the soak measures retained memory, because garbage is collected.
 import { readdirSync } from 'node:fs';
 
 import { historySize } from '../../bench/history.ts';
@@ -23,7 +23,7 @@ interface Sample {
 }
 
 const watched = ['api', 'worker'] as const;
-/** A run ends at 2,000 events, and what had begun then may add some. */
+/** A run ends at 2,000 events; work that had begun then may add some. */
 const mostEventsOfRun = 3_000;
 
 const collect = `--import ${new URL('collect.ts', import.meta.url).pathname}`;

@@ -1,5 +1,5 @@
-// `npm run soak -- batch` and `npm run soak -- cycles`: long runs against a real stack with simulated instances. Prints what
-// it found as a line of JSON; exit code 1 when a promise was broken. `--small` takes a tenth of it.
+// `npm run soak -- batch` and `npm run soak -- cycles`: long runs against a real stack with simulated instances. Prints its
+// findings as a line of JSON; exit code 1 when a promise was broken. `--small` runs a tenth of it.
 import { parseArgs } from 'node:util';
 
 import { soakBatch } from './batch.ts';

@@ -1,4 +1,4 @@
-// A process that admits jobs until it is killed, a few at a time, and prints each that was acknowledged: its key and number.
+// A process that admits jobs until it is killed, a few at a time, and prints each acknowledged one: its key and number.
 import { writeSync } from 'node:fs';
 
 import { openStore } from '../../store/open.ts';
@@ -12,7 +12,7 @@ for (let n = 0; ; n += 3) {
     keys.map(async (key) => {
       const item = anItem('w', { admissionId: key, idempotencyKey: key });
       const { number } = valueOf(await store.admissions.admit(item, startMs));
-      // Synchronous: what was acknowledged has left the process.
+      // Synchronous: every acknowledged line has left the process.
       writeSync(1, `${key} ${number}\n`);
     }),
   );

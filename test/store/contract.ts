@@ -1,4 +1,4 @@
-// What every database of records promises. Each backend runs all of it.
+// The contract of every database of records. Each backend runs all of it.
 import { describe } from 'vitest';
 
 import { describeAdmissions } from './contract/admissions.ts';

@@ -1,4 +1,4 @@
-// Short ways to make what the store's tests need.
+// Short helpers that create the inputs of the store's tests.
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
@@ -18,7 +18,7 @@ export interface Backend {
 }
 
 let count = 0;
-/** Every workspace, name, key and id of the tests is another one. */
+/** Every workspace, name, key and id of the tests is unique. */
 export const unique = (prefix: string): string => `${prefix}-${(count += 1)}`;
 
 /** The newest day: times of the tests count from here. */

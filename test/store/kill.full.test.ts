@@ -1,4 +1,4 @@
-// Two processes admit jobs into one SQLite file, and are killed again and again: what was acknowledged is there, once.
+// Two processes admit jobs into one SQLite file, and are killed again and again: every acknowledged job exists once.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -65,7 +65,7 @@ it('loses and doubles no acknowledged admission when writers are killed', async 
   expect(twice).toEqual([]);
   expect(numbers.size).toBe(items.length);
   for (const [key, number] of acknowledged) expect(numbers.get(key)).toBe(number);
-  // Each admission has its reservation: a transaction is there as a whole or not at all.
+  // Each admission has its reservation: a transaction is stored as a whole or not at all.
   expect((await store.workspaces.usage('w')).total.running).toBe(items.length);
   await store.close();
   const database = new DatabaseSync(file);

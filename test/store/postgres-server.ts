@@ -23,7 +23,7 @@ export interface PostgresServer {
 
 export const postgresPassword = 'pass-of-the-test-server';
 
-/** The directory of the server's programs, or a sentence that says why there is no server. */
+/** The directory of the server's programs, or a sentence with the reason why the server is missing. */
 export async function findPostgres(): Promise<{ directory: string } | { missing: string }> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];

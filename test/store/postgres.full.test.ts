@@ -1,4 +1,4 @@
-// The contract on PostgreSQL, and what only a server has: lost connections, restarts, wrong URLs.
+// The contract on PostgreSQL, and features that only a server has: lost connections, restarts, wrong URLs.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

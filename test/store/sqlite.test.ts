@@ -1,4 +1,4 @@
-// The contract on SQLite, in memory and in a file that two stores share, and what only a file has.
+// The contract on SQLite, in memory and in a file that two stores share, and features that only a file has.
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

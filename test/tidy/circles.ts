@@ -1,4 +1,4 @@
-// Circles of imports, found by leaving out, again and again, the files that import none of the rest.
+// Circles of imports, found by repeatedly removing the files that import none of the rest.
 import type { Source } from './sources.ts';
 
 /** The files from which an import leads back to the file, type imports included. */

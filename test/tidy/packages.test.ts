@@ -1,4 +1,4 @@
-// What is shipped beside our own code: where each package comes from, by its hash, and under which licence.
+// The shipped packages: their sources, by hash, and their licences.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -29,7 +29,7 @@ it('every package of the lockfile comes from the registry and has a hash', async
 
 type LockedPackage = z.infer<typeof lockedPackage>;
 
-/** Of the registry that npm is configured with, whatever mirror that is. */
+/** From npm's configured registry, whatever mirror that is. */
 const isPinned = ({ integrity = '', resolved = 'https://registry.npmjs.org/' }: LockedPackage): boolean =>
   integrity.startsWith('sha512-') && resolved.startsWith('https://registry.npmjs.org/');
 
@@ -56,14 +56,14 @@ const bom = z.object({
   ),
 });
 
-/** None of them asks for more than its text and its authors' names. */
+/** None of them requires more than its text and its authors' names. */
 const licences = new Set([
   ...['Apache-2.0', 'MIT', 'MIT-0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Unlicense'],
   // The data of caniuse-lite, which only the build of workflow bundles reads.
   'CC-BY-4.0',
 ]);
 
-/** Packages that do not say it in the way that npm reads, and where they say it. */
+/** Packages that declare their licence in another way than npm reads, and where. */
 const elsewhere = (name: string): string[] => {
   if (name === 'unionfs') return ['Unlicense'];
   // Binaries for other machines, of @swc/core.
@@ -79,7 +79,7 @@ it('the bill of materials names every package that is shipped, with its hash and
   expect(components.map(({ name }) => name)).not.toContain('vitest');
   const withoutHash = components.filter(({ hashes }) => hashes.length === 0).map(({ purl }) => purl);
   expect(withoutHash.filter((purl) => !purl.startsWith('pkg:npm/%40swc/core-'))).toEqual([
-    // Our own, of this tree.
+    // Ropewalk's own, of this tree.
     expect.stringContaining('pkg:npm/%40ropewalk/sdk@'),
   ]);
   const unknown = components.flatMap(({ name, licenses }) => {

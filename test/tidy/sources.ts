@@ -9,7 +9,7 @@ const skipped = new Set(['node_modules', 'dist', 'test-results', '__pycache__'])
 export interface Import {
   /** The module as written: `../errors.ts`, `zod`. */
   source: string;
-  /** Path from the repository's top for a file of ours, else the package's name. */
+  /** Path from the repository's top for a file of the project, else the package's name. */
   target: string;
   own: boolean;
   typeOnly: boolean;
@@ -18,7 +18,7 @@ export interface Import {
 export interface Source {
   path: string;
   text: string;
-  /** The text without comments and string contents: what the code does, not what it says. */
+  /** The text without comments and string contents: the code alone. */
   code: string;
   imports: Import[];
 }
@@ -40,7 +40,7 @@ const readTexts = (name: RegExp): Pick<Source, 'path' | 'text'>[] =>
 
 /** The import and re-export statements of a file. */
 export function importsOf(path: string, text: string): Import[] {
-  // Statements start at the beginning of a line here: the formatter sees to that.
+  // Statements start at the beginning of a line: the formatter ensures that.
   const statements = /^(?:import|export)\s+(type\s+)?([^;'"]*?\s+from\s+)?['"]([^'"]+)['"]/gm;
   const lazy = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
   return [

@@ -1,17 +1,17 @@
-// The import table of the house: which folder may use which, by value or by type only. Everything else is refused.
+// The project's import table: the folders that each folder may use, by value or by type only. Everything else is refused.
 
 export interface Row {
-  /** Folders, or files, of ours. */
+  /** Folders, or files, of the project. */
   own: RegExp;
-  /** Of ours, but types only: nothing of it is there at run time. */
+  /** Of the project, but types only: none of it exists at run time. */
   ownTypes?: RegExp;
   packages: RegExp;
   packageTypes?: RegExp;
 }
 
-/** Prefixes of paths, the most particular first. */
+/** Prefixes of paths, the most specific first. */
 export const table: [prefix: string, row: Row][] = [
-  // What two sides share: ids, names and types of messages, views.
+  // Shared by two sides: ids, names and types of messages, views.
   [
     'contracts/',
     {
@@ -21,17 +21,17 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
-  // Both ends of the relay share what streams are; no other folder uses it.
+  // Both ends of the relay share the stream types; no other folder uses them.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
-  // One file per noun makes its view, from the state of its workflow, from its row, or at its end.
+  // One file per noun creates its view, from the state of its workflow, from its row, or at its end.
   ['views/', { own: /^(views|contracts|domain)\//, ownTypes: /^(schema\/|store\/store\.ts$)/, packages: /^$/ }],
   ['workflows/', { own: /^(workflows|views|contracts|domain)\//, packages: /^@temporalio\/(workflow|common)$/ }],
   [
     'activities/',
     {
       own: /^(activities|views|contracts|domain|platform|schema)\//,
-      // The implementations come in as ports.
+      // The implementations are injected as ports.
       ownTypes: /^(providers\/provider|store\/(store|admission-port|liveness-port))\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
       packageTypes: /^@temporalio\/(client|worker)$/,
@@ -69,7 +69,7 @@ export const table: [prefix: string, row: Row][] = [
     'services/',
     {
       own: /^(services|views|domain|schema|platform|contracts)\//,
-      // The implementations come in as ports.
+      // The implementations are injected as ports.
       ownTypes: /^(providers\/(provider|manifest)|store\/(store|answer|[a-z-]+-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
@@ -114,7 +114,7 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   ['agent/build.ts', { own: /^agent\//, packages: /^(node|esbuild)$/ }],
-  // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
+  // The agent creates its own key and signing request: the X.509 library is bundled into its one file.
   ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
   ['agent/aws/', { own: /^(agent\/|schema\/agent\.ts$|domain\/cloud-names\.ts$)/, packages: /^(node|zod|aws4fetch)$/ }],
   ['agent/gcp/', { own: /^(agent\/|domain\/cloud-names\.ts$)/, packages: /^(node|zod)$/ }],
@@ -136,7 +136,7 @@ export const table: [prefix: string, row: Row][] = [
     { own: /^(cli|agent\/runtimes\/environment)\//, ownTypes: /^schema\//, packages: /^node$/ },
   ],
   ['cli/aws-session.ts', { own: /^cli\//, packages: /^@aws-sdk\/client-sts$/ }],
-  // Files travel as they do on instances.
+  // Files are transferred as on instances.
   [
     'cli/transfer/',
     { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/(map-at-once|file-path)\.ts$/, packages: /^node$/ },
@@ -168,6 +168,6 @@ export const table: [prefix: string, row: Row][] = [
   ['vitest.config.ts', { own: /^test\/runner\//, packages: /^vitest$/ }],
 ];
 
-/** The only files that read the environment: each is where a program starts, or documents it as its default. */
+/** The only files that read the environment: each is a program's entry point, or documents it as its default. */
 export const compositionRoots =
   /^(worker\.ts|(api\/(server|openapi-write)|agent\/main|cli\/main|sdk\/defaults-node|dev\/(main|quickstart))\.ts|(bin|test|bench)\/.*)$/;

@@ -1,4 +1,4 @@
-// Rules of the house that a compiler does not check. Each names the files that break it.
+// Rules of the project that a compiler does not check. Each names the files that break it.
 import { describe, expect, it } from 'vitest';
 
 import { circlesOf } from './circles.ts';

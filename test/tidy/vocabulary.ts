@@ -1,7 +1,7 @@
 // Words that the project does not use, because the field has a term of its own.
 
 export interface Avoided {
-  /** Matches words in lower case: `deadMan`, `dead-man` and `DEAD_MAN` all read "dead man" there. */
+  /** Matches words in lower case: `deadMan`, `dead-man` and `DEAD_MAN` all become "dead man" first. */
   words: RegExp;
   use: string;
 }
@@ -44,7 +44,7 @@ export const avoided: readonly Avoided[] = [
   { words: /\b(whoever|nobody|somebody|anybody|everybody)\b/, use: 'the actor: the agent, the API, no client' },
 ];
 
-/** Where one of these words is right: a path, the word, and why. */
+/** The permitted uses of these words: a path, the word, and the reason. */
 export const exceptions: readonly { path: string; word: string; reason: string }[] = [
   { path: 'dev/temporal.ts', word: 'news', reason: "an option of Temporal's server" },
   { path: 'docs/names.md', word: 'belonging', reason: 'listed there as avoided' },

@@ -1,4 +1,4 @@
-// What a Dask cluster's view says of its workers: wanted, started, and those that no longer come.
+// The workers in a Dask cluster's view: wanted, started, and those that will no longer start.
 import { expect, it } from 'vitest';
 
 import { applyLaunch, applyReport } from '../../domain/cluster/apply.ts';

@@ -1,4 +1,4 @@
-// The final view of a cluster that never wrote one: its workflow was terminated and its history is gone.
+// The final view of a cluster that never wrote one: its workflow was terminated and its history deleted.
 import { describe, expect, it } from 'vitest';
 
 import type { ClusterView } from '../../contracts/cluster.ts';

@@ -1,4 +1,4 @@
-// The cluster workflow in skipped time: what ends it, and what it writes to the database.
+// The cluster workflow in skipped time: its ends, and its writes to the database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
@@ -71,7 +71,7 @@ describe('a cluster', () => {
       reason: { text: expect.stringContaining('no capacity for m in a') },
     });
     expect((ended.endedAtMs ?? 0) - ended.createdAtMs).toBeGreaterThanOrEqual(hours * 3_600_000);
-    // It asked again and again, with growing pauses.
+    // It retried repeatedly, with growing pauses.
     expect(ended.failures.find(({ code }) => code === 'NoCapacity')?.count).toBeGreaterThan(hours * 10);
   });
 
@@ -126,7 +126,7 @@ describe('a cluster', () => {
         silentAfterMs: null,
       })),
     );
-    // What changed within the last seconds is written, and the first liveness check has passed.
+    // Changes of the last seconds are written, and the first liveness check has passed.
     await bed.env.sleep('30m');
     const [before, written] = [await events(number), writes(number).length];
     await bed.env.sleep('2h');
@@ -168,7 +168,7 @@ describe('a cluster', () => {
     const kept = (await view(number)).instances;
     expect((await handleOf(number).describe()).runId).not.toBe(runId);
     expect(kept.find(({ id }) => id === 'i_1_3')).toMatchObject({ state: 'stopping' });
-    // Its slot is filled when it has gone.
+    // Its slot is filled after its end.
     expect(kept.filter(({ state }) => state !== 'stopping')).toHaveLength(5);
     expect(bed.terminated).toEqual(['i_1_2']);
     expect(await row(number)).toMatchObject({ view: { target: 6 } });
@@ -201,7 +201,7 @@ describe('a cluster', () => {
     expect((await handleOf(number).describe()).runId).not.toBe(runId);
     bed.launch = launchAll;
     await bed.env.sleep('2m');
-    // The launch that was asked for again has the number of the first one.
+    // The repeated launch has the number of the first one.
     expect(new Set(asked)).toEqual(new Set([2]));
     expect((await view(number)).instances.map(({ id }) => id)).toEqual(['i_1_0', 'i_2_1']);
     await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });

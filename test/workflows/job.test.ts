@@ -1,4 +1,4 @@
-// The job workflow in skipped time: leases that end, what it writes to the database, and what it carries into its next run.
+// The job workflow in skipped time: leases that end, its writes to the database, and the state it carries into its next run.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView } from '../../contracts/cluster.ts';
@@ -10,7 +10,7 @@ import { projectEveryMs } from '../../domain/projection.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
 
-// A server of its own for each test: when a job ends before its cluster, the test server skips no time any more.
+// A server of its own for each test: after a job that ends before its cluster, the test server skips no more time.
 let bed: Bed;
 beforeEach(async () => {
   bed = await createBed();
@@ -55,8 +55,7 @@ describe('a lease', () => {
       await bed.env.sleep(leaseMs / 2);
       await bed.exchange(number, { claim: 1, running: [1] });
     }
-    // Silent from now on, and not dead: the cluster finds the instance alive each time.
-    // A head is not released while it has nothing to do.
+    // Silent from now on, and not dead: the cluster finds the instance alive each time. A head is not released while it has nothing to do.
     const other = { instance: 'i_1_1', head: true };
     let claim = 0;
     let again = await bed.exchange(number, { ...other, claim: (claim += 1), want: 1 });
@@ -90,7 +89,7 @@ describe('a job', () => {
     const { tasks } = (await row(number))?.view ?? {};
     expect(tasks?.done).toBeGreaterThan(taskCount / 2);
 
-    // Nothing ends any more: what had changed is written, and then nothing.
+    // Nothing ends any more: the pending changes are written, and then nothing.
     await bed.env.sleep(projectEveryMs + 1_000);
     expect((await row(number))?.view?.tasks).toEqual((await view(number)).tasks);
     const written = writes(number).length;

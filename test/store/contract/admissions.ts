@@ -100,7 +100,7 @@ export function describeAdmissions(backend: Backend): void {
       const again = anItem(slug, { name: 'dash', kind: 'cluster', getOrCreate: true });
       const found = { ...first, existing: true, named: true };
       expect(valueOf(await store.admissions.admit(again, startMs))).toEqual(found);
-      // A repeat of what was found by its name is answered as such: it may be ending by now.
+      // A repeat of a request that found an existing name gets the same kind of answer: the object may be ending by now.
       expect(valueOf(await store.admissions.admit({ ...again, admissionId: unique('adm') }, startMs))).toEqual(found);
       const job = anItem(slug, { name: 'dash', getOrCreate: true });
       expect(codeOf(await store.admissions.admit(job, startMs))).toBe('NAME_TAKEN');

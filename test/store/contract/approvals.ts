@@ -1,4 +1,4 @@
-// What waits for an approval: decided once by whichever process, ended in time, withdrawn by its end.
+// Requests that wait for an approval: decided once by any process, ended in time, withdrawn by their end.
 import { describe, expect, it } from 'vitest';
 
 import type { ApprovalRule } from '../../../domain/admission/approval.ts';
@@ -35,7 +35,7 @@ export function describeApprovals(backend: Backend): void {
           ...{ state: 'waiting', status: 'waiting', refusal: { code: 'WAITING_FOR_APPROVAL' } },
         });
         expect((await store.workspaces.usage(slug)).total.running).toBe(0);
-        // The same request again, and one of the same name, make no second one.
+        // The same request again, and one of the same name, create no second one.
         expect(valueOf(await other.admissions.admit(item, startMs)).number).toBe(number);
         expect(codeOf(await other.admissions.admit(anItem(slug, { kind, name: item.name }), startMs))).toBe(
           'NAME_TAKEN',
@@ -102,7 +102,7 @@ export function describeApprovals(backend: Backend): void {
       const second = await asked(store, slug, 'job', { queue, name: 'second' });
       const view = aJobView(slug, awaited, { status: 'done', endedAtMs: startMs });
       await other.jobs.end({ view, version: 9, release: true, nowMs: startMs });
-      // The awaited job has ended: the approval is still awaited.
+      // The awaited job has ended: the approval is still pending.
       expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(1);
       expect((await other.jobs.find(slug, second.number))?.refusal?.code).toBe('WAITING_FOR_APPROVAL');
       valueOf(await decide(store, slug, second.number, true));

@@ -1,4 +1,4 @@
-// Budgets: an admin's rows, what was counted of them, and which clusters were notified.
+// Budgets: an admin's rows, their counts, and the notified clusters.
 import { describe, expect, it } from 'vitest';
 
 import type { Budget } from '../../../domain/budget/budget.ts';

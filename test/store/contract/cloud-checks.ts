@@ -1,4 +1,4 @@
-// What checks of the clouds have found last.
+// The last findings of the clouds' checks.
 import { describe, expect, it } from 'vitest';
 
 import type { Backend } from '../fixtures.ts';

@@ -1,4 +1,4 @@
-// Deliveries of webhooks: who claims them, and whose outcome counts.
+// Deliveries of webhooks: their claims, and the outcome that counts.
 import { describe, expect, it } from 'vitest';
 
 import { addWorkspace, startMs, unique, valueOf, type Backend } from '../fixtures.ts';

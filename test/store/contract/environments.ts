@@ -1,4 +1,4 @@
-// Named environments: a name points to one content, and each content that was sealed is in use or reported as unused once.
+// Named environments: a name points to one content, and each sealed content is in use or reported as unused once.
 import { describe, expect, it } from 'vitest';
 
 import { maxNamedEnvironments } from '../../../domain/software/limits.ts';

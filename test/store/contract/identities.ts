@@ -85,7 +85,7 @@ export function describeIdentities(backend: Backend): void {
       expect(valueOf(await store.identities.signIn(signIn, startMs))).toMatchObject({
         ...{ workspace: two.slug, issued: { id: signIn.token.id, user: email, scopes: ['read', 'write'] } },
       });
-      // Tied in one, and found by its address in the other.
+      // Linked in one, and found by its address in the other.
       expect(valueOf(await store.identities.signIn(aSignIn(account), startMs))).toEqual({
         choose: [two, one].map(({ slug }, at) => ({ workspace: slug, how: at === 0 ? 'tied' : 'added' })),
       });

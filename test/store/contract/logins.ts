@@ -1,4 +1,4 @@
-// Sign-ins that wait for a person.
+// Sign-ins that wait for a user.
 import { describe, expect, it } from 'vitest';
 
 import type { DeviceLogin } from '../../../store/store.ts';

@@ -44,7 +44,7 @@ function given<T>(claimed: T | undefined): T {
   return claimed;
 }
 
-/** What a view of a Dask cluster has besides. */
+/** The additional fields of a Dask cluster's view. */
 const someDask = {
   ...{ orders: { version: 0, schedulerAddress: null, drain: [], adaptive: null, stop: null }, report: null },
   ...{

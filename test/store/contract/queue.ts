@@ -90,7 +90,7 @@ export function describeQueue(backend: Backend): void {
         expect(await states([...own, bobs])).toEqual(['waiting', 'waiting', 'admitted']);
         const refusal = { code: 'WAITING_FOR_BUDGET', text: expect.stringContaining('the budget day (') };
         expect(await other.jobs.find(slug, own[1] ?? 0)).toMatchObject({ refusal });
-        // What else the job would wait for is said when the budget is raised.
+        // The job's other obstacles are reported after the budget is raised.
         valueOf(await store.workspaces.configure(slug, { limits: { running: 0 }, by: null }, startMs));
         valueOf(await store.budgets.put(slug, { budget: { ...budget, micros: 9_000_000 }, by: null }, startMs));
         expect((await other.admissions.admitWaiting(startMs)).admitted).toBe(0);

@@ -1,4 +1,4 @@
-// Environments that instances share: of many that ask at once one builds, and one archive counts.
+// Environments that instances share: of many concurrent requests one builds, and one archive counts.
 import { describe, expect, it } from 'vitest';
 
 import { buildLeaseMs, maxSharedBuilds } from '../../../domain/environment/limits.ts';
