@@ -1,8 +1,8 @@
 // One HTTP request over kept-alive connections. `fetch` would need less code, but its memory is copied for every started
 // command, which costs a quarter of the system's work for a short task.
-import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+
+import { HttpAgent, HttpsAgent, requestHttp, requestHttps } from '../node-http.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'POST';

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { type IncomingMessage, request as requestHttp, type ClientRequest } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { requestHttp, requestHttps } from '../node-http.ts';
 import { openInside } from './open-inside.ts';
 
 export interface Place {

@@ -37,6 +37,12 @@ def check_scale(n: object, method: str = "scale") -> int:
     raise ValueError(f"{method}({n!r}): give a whole number of workers, 0 or more")
 
 
+def refuse_parts(arguments: Collection[str]) -> None:
+    """Arguments with which other cluster classes scale: the cores, the memory or the jobs of all workers together."""
+    if arguments:
+        raise TypeError(f"{' and '.join(sorted(arguments))}: a cluster is scaled by its number of workers, which are all alike: give n")
+
+
 def check_wait(wait_for_workers: WorkerAmount, workers: int | list[int] | None) -> None:
     """Raises ValueError for an invalid amount, or one above the maximum of workers."""
     check_amount(wait_for_workers)

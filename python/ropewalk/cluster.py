@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from ropewalk.all_problems import read_all
 from ropewalk.amounts import check_wait, worker_count
 from ropewalk.client_api import ClientApi
 from ropewalk.cluster_use import ClusterUse
@@ -20,7 +21,7 @@ from ropewalk.defaults import configurable
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.log_records import log_to_stderr
 from ropewalk.machines import CLUSTER_MACHINE_TYPES, CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown
-from ropewalk.other_arguments import OTHER_ARGUMENTS, OtherArguments, refuse_others
+from ropewalk.other_arguments import OTHER_ARGUMENTS, OtherArguments, own_machines, own_value, refuse_others, thread_variables
 from ropewalk.panel import ClusterWidget, choose_widget
 from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
@@ -58,6 +59,7 @@ class Cluster(ClusterUse):
     worker_class, worker_options, scheduler_class, scheduler_options: as for `dask spec`.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
     idle_timeout: the server ends the cluster after this long without computation.
+    max_lifetime: the server ends the cluster this long after its start, also while it computes.
     max_cost: the server ends the cluster when it has cost this much, in US dollars.
     unresponsive_timeout: the server ends the cluster when its scheduler has not answered for this long; 20 minutes by default.
     wait_for_workers: True waits for all workers, False for none, 3 for three, 0.5 for half of them; 0.3 by default.
@@ -146,6 +148,7 @@ class Cluster(ClusterUse):
         wait_for_workers: WorkerAmount | None = None,
         shutdown_on_close: bool | None = None,
         keepalive: Duration | None = None,
+        max_lifetime: Duration | None = None,
         max_cost: float | None = None,
         private_to_creator: bool = False,
         jupyter: bool = False,
@@ -172,9 +175,27 @@ class Cluster(ClusterUse):
     ) -> None:
         refuse_unknown(machines, CLUSTER_MACHINES | OTHER_ARGUMENTS | set(inspect.signature(Cluster).parameters))
         others: Any = {key: value for key, value in machines.items() if key in OTHER_ARGUMENTS}
-        refuse_others(others)
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"name is {name!r}: give text, or n_workers={name!r} for a number of workers")
+        amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
+        environ = environ or {}
+        read = read_all(
+            {
+                "others": lambda: refuse_others(others),
+                "name": lambda: _check_name(name),
+                "workers": lambda: worker_count(n_workers),
+                "wait": lambda: check_wait(amount, worker_count(n_workers)),
+                "credentials": lambda: wants_credentials(credentials, credentials_duration_seconds),
+                "env": lambda: {**thread_variables(others, environ), **check_envs(environ)},
+                "workersPerInstance": lambda: _workers_per_instance(_n_worker_specs_per_host),
+                "usage": lambda: usage_kinds(usage),
+                "idleTimeout": lambda: seconds_of(idle_timeout, "idle_timeout"),
+                "keepalive": lambda: _seconds(own_value(others, "keepalive", keepalive), "keepalive"),
+                "maxLifetime": lambda: _seconds(own_value(others, "max_lifetime", max_lifetime), "max_lifetime"),
+                "unresponsiveTimeout": lambda: _seconds(unresponsive_timeout, "unresponsive_timeout"),
+                "watchdogTimeout": lambda: _seconds(watchdog_timeout, "watchdog_timeout"),
+                "timeout": lambda: _seconds(timeout, "timeout"),
+                "machines": lambda: cluster_fields(own_machines(machines, others)),
+            }
+        )
         choice = (package_sync, package_sync_ignore, package_sync_only, package_sync_strict, package_sync_fail_on, package_sync_conda_extras)
         given = {"software": software, "container": container, "requirements": requirements, "package_sync": package_sync or None}
         named = [argument for argument, value in given.items() if value is not None]
@@ -187,14 +208,10 @@ class Cluster(ClusterUse):
         config = load_config(api_url, token)
         api = ClientApi(config)
         remote = Remote(api, workspace_name(workspace, account))
-        amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
-        workers = worker_count(n_workers)
-        check_wait(amount, workers)
-        forwards_credentials, credentials_duration_s = wants_credentials(credentials, credentials_duration_seconds)
-        keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")
+        forwards_credentials, credentials_duration_s = read["credentials"]
         body = _body(
             name=name,
-            workers=workers,
+            workers=read["workers"],
             software=(
                 None
                 if options is not None or is_chosen
@@ -205,25 +222,24 @@ class Cluster(ClusterUse):
             ignoreContainerEntrypoint=ignore_container_entrypoint or None,
             registryAuth=registry_credentials(registry_auth),
             hostSetupScript=setup_script(host_setup_script, None),
-            env=check_envs(environ or {}),
-            secretEnv=config_variables(config.token, environ or {}) or None if send_dask_config else None,
+            env=read["env"],
+            secretEnv=config_variables(config.token, environ) or None if send_dask_config else None,
             workerClass=worker_class,
             workerOptions=dict(worker_options or {}),
-            workersPerInstance=_workers_per_instance(_n_worker_specs_per_host),
+            workersPerInstance=read["workersPerInstance"],
             extraWorkerOnScheduler=extra_worker_on_scheduler or None,
             schedulerClass=scheduler_class,
             schedulerOptions=dict(scheduler_options or {}),
-            idleTimeout=seconds_of(idle_timeout, "idle_timeout"),
-            noClientTimeout=keepalive_s,
+            idleTimeout=read["idleTimeout"],
+            noClientTimeout=read["keepalive"],
+            maxLifetime=read["maxLifetime"],
             maxCost=max_cost,
             privateToCreator=private_to_creator,
             jupyter=jupyter or None,
-            usage=usage_kinds(usage),
-            unresponsiveTimeout=(
-                None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")
-            ),
-            watchdogTimeout=None if watchdog_timeout is None else seconds_of(watchdog_timeout, "watchdog_timeout"),
-            **cluster_fields({key: value for key, value in machines.items() if key not in OTHER_ARGUMENTS}),
+            usage=read["usage"],
+            unresponsiveTimeout=read["unresponsiveTimeout"],
+            watchdogTimeout=read["watchdogTimeout"],
+            **read["machines"],
         )
         self._show_widget = show_widget
         self._start_widget = choose_widget(show_widget and not quiet, custom_widget)
@@ -237,20 +253,27 @@ class Cluster(ClusterUse):
             amount=amount,
             # The wait for capacity is part of the start.
             timeout_s=(
-                DEFAULT_TIMEOUT_S + body.get("waitForCapacity", 0.0)
-                if timeout is None
-                else seconds_of(timeout, "timeout")
+                DEFAULT_TIMEOUT_S + body.get("waitForCapacity", 0.0) if read["timeout"] is None else read["timeout"]
             ),
-            keepalive_s=keepalive_s,
+            keepalive_s=read["keepalive"],
             shutdown_on_close=shutdown_on_close,
             asynchronous=asynchronous,
             quiet=quiet,
             loop=loop,
-            forwards_credentials=forwards_credentials and not is_own_choice(environ or {}),
+            forwards_credentials=forwards_credentials and not is_own_choice(environ),
             credentials_duration_s=credentials_duration_s,
             software=None if options is None else lambda say, until: make_software(api, options, say, until),
             synced=options,
         )
+
+
+def _check_name(name: object) -> None:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name is {name!r}: give text, or n_workers={name!r} for a number of workers")
+
+
+def _seconds(duration: Duration | None, name: str) -> float | None:
+    return None if duration is None else seconds_of(duration, name)
 
 
 def _workers_per_instance(count: int | None) -> int | None:

@@ -7,14 +7,14 @@ import html
 import re
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from distributed.core import Status
 from distributed.utils import Log, Logs
 
-from ropewalk.amounts import check_scale, refuse_cores
+from ropewalk.amounts import check_scale, refuse_cores, refuse_parts
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
 from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
@@ -26,14 +26,23 @@ from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.waiting import WorkerAmount, check_amount
 
+T = TypeVar("T")
+
 
 class ClusterUse(LinkedCluster):
     _show_widget: bool
     _acts: set[asyncio.Task[Any]]
 
-    def scale(self, n: int) -> Any:
-        """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first."""
-        return self._act(self._scale, check_scale(n))
+    def scale(self, n: int | None = None, force_stop: bool = True, **parts: Any) -> Any:
+        """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first, for at most two
+        minutes; then their instances end, as with Coiled's `force_stop=True`."""
+        refuse_parts(parts)
+        if not force_stop:
+            raise ValueError("force_stop=False has no effect here: surplus workers first finish their tasks, for at most two minutes")
+        workers = check_scale(n)
+        # At once, for what the program asks before this request is answered.
+        self._requested = (workers, time.monotonic())
+        return self._act(self._scale, workers)
 
     def adapt(
         self,
@@ -70,25 +79,43 @@ class ClusterUse(LinkedCluster):
     async def recommendations(self, target: int) -> dict[str, Any]:
         """The change that leads to `target` workers: {"status": "same"}, {"status": "up", "n": 8} or {"status":
         "down", "workers": [...]} with the addresses of the workers to close."""
+        return await self._on_own_loop(self._recommend, target)
+
+    async def workers_to_close(self, target: int) -> list[str]:
+        """The addresses of the least useful workers beyond `target`, chosen by the scheduler."""
+        return await self._on_own_loop(self._surplus, target)
+
+    async def scale_up(self, n: int, reason: str | None = None) -> None:
+        """Scales up to `n` workers, not by `n`."""
+        await self._on_own_loop(self._scale_up, check_scale(n, "scale_up"))
+
+    async def _recommend(self, target: int) -> dict[str, Any]:
         wanted = dask_of(await self._remote.view())["workersWanted"]
         if target == wanted:
             return {"status": "same"}
         if target > wanted:
             return {"status": "up", "n": target}
-        return {"status": "down", "workers": await self.workers_to_close(target)}
+        return {"status": "down", "workers": await self._surplus(target)}
 
-    async def workers_to_close(self, target: int) -> list[str]:
-        """The addresses of the least useful workers beyond `target`, chosen by the scheduler."""
+    async def _surplus(self, target: int) -> list[str]:
         surplus = len(self.scheduler_info["workers"]) - target
         if self.scheduler_comm is None or surplus <= 0:
             return []
         closing: list[str] = await self.scheduler_comm.workers_to_close(n=surplus, attribute="address")
         return closing
 
-    async def scale_up(self, n: int, reason: str | None = None) -> None:
-        """Scales up to `n` workers, not by `n`."""
-        if check_scale(n, "scale_up") > dask_of(await self._remote.view())["workersWanted"]:
+    async def _scale_up(self, n: int) -> None:
+        if n > dask_of(await self._remote.view())["workersWanted"]:
             await self._scale(n)
+
+    async def _on_own_loop(self, ask: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """Awaited in another event loop, such as a notebook's, Dask's connections would never answer."""
+        if self.status == Status.closed:
+            raise self.ended or RopewalkError("This cluster object is closed; make a new one.", code="CLOSED")
+        own = cast(Any, self.loop).asyncio_loop
+        if own is asyncio.get_running_loop():
+            return await ask(*args)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask(*args), own))
 
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
         """Waits like the argument `wait_for_workers`. Ignores workers that failed to start."""
@@ -121,14 +148,19 @@ class ClusterUse(LinkedCluster):
         open."""
         return self._act(self._set_keepalive, seconds_of(keepalive, "keepalive"))
 
-    def send_private_envs(self, env: Mapping[str, str]) -> Any:
-        """Sets environment variables on the scheduler and on current and future workers, without sending them to Ropewalk."""
+    def send_private_envs(self, env: Mapping[str, str], raise_on_error: bool | None = None) -> Any:
+        """Sets environment variables on the scheduler and on current and future workers, without sending them to Ropewalk. A
+        failure is always raised, as with Coiled's `raise_on_error=True`."""
         return self._act(self._send_private_envs, check_envs(env))
 
-    def send_credentials(self) -> Any:
-        """Sends the AWS credentials of this machine to the cluster now, and keeps them fresh. With
-        `credentials="local"`, the default, that happens automatically."""
-        return self._act(self._aws.send_now)
+    def unset_env_vars(self, unset: Iterable[str]) -> Any:
+        """Removes environment variables on the scheduler and on current and future workers."""
+        return self._act(self._send_private_envs, dict.fromkeys(check_envs(dict.fromkeys(unset, ""))))
+
+    def send_credentials(self, automatic_refresh: bool = True) -> Any:
+        """Sends the AWS credentials of this machine to the cluster now, and keeps them fresh unless `automatic_refresh` is
+        False. With `credentials="local"`, the default, that happens automatically."""
+        return self._act(self._aws.send_now, automatic_refresh)
 
     def why(self) -> Any:
         """Why the cluster runs or waits, is not larger, has its instance types, or has stopped: a dict with
@@ -147,19 +179,28 @@ class ClusterUse(LinkedCluster):
             self._loop_runner.stop()
         return done
 
-    def close(self, timeout: float | None = None) -> Any:
-        """Ends this object's use of the cluster, and the cluster if `shutdown_on_close`."""
+    def close(self, timeout: float | None = None, *, force_shutdown: bool = False, reason: str | None = None) -> Any:
+        """Ends this object's use of the cluster, and the cluster if `shutdown_on_close` or `force_shutdown`. `reason` is for the
+        messages of this object."""
+        if force_shutdown:
+            self.shutdown_on_close = True
+        if reason is not None and self.status != Status.closed:
+            self._log(f"Closing: {reason}")
         done = super().close(timeout)
         if not self.asynchronous:
             self._loop_runner.stop()
         return done
 
     async def _scale(self, n: int) -> None:
-        dask = (await self._remote.view())["dask"]
-        if self._is_adaptive or (dask is not None and dask["adaptive"] is not None):
-            await self._remote.adapt({})
-            self._is_adaptive = False
-        await self._remote.scale(n)
+        try:
+            dask = (await self._remote.view())["dask"]
+            if self._is_adaptive or (dask is not None and dask["adaptive"] is not None):
+                await self._remote.adapt({})
+                self._is_adaptive = False
+            await self._remote.scale(n)
+        except BaseException:
+            self._requested = None
+            raise
         self._requested = (n, time.monotonic())
 
     async def _adapt(self, bounds: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ class ForwardedCredentials:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(begun.wait(), _FIRST_WAIT_S)
 
-    async def send_now(self) -> None:
+    async def send_now(self, keeps: bool = True) -> None:
         """Raises RopewalkError AWS_CREDENTIALS, also when this machine has none."""
         session = await asyncio.to_thread(self._sessions.read)
         if session is None:
@@ -55,7 +55,7 @@ class ForwardedCredentials:
             raise RopewalkError("This machine has no AWS credentials to send.", code="AWS_CREDENTIALS", hint=hint)
         await self._send(session.variables())
         self._sent = session
-        if self._keeping is None or self._keeping.done():
+        if keeps and (self._keeping is None or self._keeping.done()):
             self._keeping = asyncio.ensure_future(self._keep())
 
     def stop(self) -> None:

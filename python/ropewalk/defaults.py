@@ -12,6 +12,8 @@ from typing import Any, ParamSpec
 
 import dask
 
+from ropewalk.other_arguments import OWN_NAMES
+
 P = ParamSpec("P")
 
 #: Objects of this process, which a file cannot contain.
@@ -28,6 +30,7 @@ _COILED = frozenset(
         "allow_ssh",
         "arm",
         "backend_options",
+        "cluster_timeout",
         "container",
         "credentials",
         "environ",
@@ -60,6 +63,7 @@ _GROUPS = (
     frozenset({"spot_policy", "compute_purchase_option"}),
     frozenset({"account", "workspace"}),
     frozenset({"tag", "tags"}),
+    *(frozenset(pair) for pair in OWN_NAMES.items()),
 )
 #: The keys of `backend_options` that a given argument replaces.
 _BACKEND_KEYS: Mapping[str, tuple[str, ...]] = {

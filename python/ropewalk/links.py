@@ -19,6 +19,16 @@ class LinkedCluster(ClusterLifecycle):
             return ""
         return self._remote.page()
 
+    @property
+    def details_url(self) -> str:
+        """The page of the cluster in the web application."""
+        return "" if self.number is None else self._remote.page().removesuffix("/dashboard")
+
+    @property
+    def cluster_id(self) -> int | None:
+        """`number`, by Coiled's name of it."""
+        return self.number
+
     def get_dashboard_link(self) -> Any:
         """A link to the dashboard that signs its opener in, and is valid for minutes."""
         return self.sync(self._dashboard_link)

@@ -4,9 +4,10 @@ type are refused here, by the name of the argument."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from ropewalk.all_problems import read_all
 from ropewalk.amounts import is_count, read_cpu, read_memory
 from ropewalk.backend_options import read_backend_options
 from ropewalk.durations import Duration, seconds_of
@@ -83,40 +84,40 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     given = _together(given, "spot_policy", {"spot_policy": given.pop("compute_purchase_option", None)}, "compute_purchase_option")
     for name, value in read_backend_options(given.pop("backend_options", {})).items():
         given = _together(given, name, {name: value}, "backend_options")
-    read: dict[str, Any] = {
-        "workerVmTypes": _types(given, "worker_vm_types"),
-        "workerCpu": read_cpu(given, "worker_cpu"),
-        "workerMemory": read_memory(given, "worker_memory"),
-        "workerGpu": _gpu(given, "worker_gpu"),
-        "workerGpuType": _text(given, "worker_gpu_type"),
-        "workerDiskSize": _disk(given, "worker_disk_size"),
-        "workerDiskThroughput": _throughput(given, "worker_disk_throughput"),
-        "schedulerDiskSize": _disk(given, "scheduler_disk_size"),
-        "schedulerGpu": _flag(given, "scheduler_gpu"),
-        "schedulerVmTypes": _types(given, "scheduler_vm_types"),
-        "schedulerCpu": read_cpu(given, "scheduler_cpu"),
-        "schedulerMemory": read_memory(given, "scheduler_memory"),
-        "schedulerPort": _port(given, "scheduler_port"),
-        "openPorts": _open_ports(given, "open_ports"),
-        "useSchedulerPublicIp": _flag(given, "use_scheduler_public_ip"),
+    readers: dict[str, Callable[[], Any]] = {
+        "workerVmTypes": lambda: _types(given, "worker_vm_types"),
+        "workerCpu": lambda: read_cpu(given, "worker_cpu"),
+        "workerMemory": lambda: read_memory(given, "worker_memory"),
+        "workerGpu": lambda: _gpu(given, "worker_gpu"),
+        "workerGpuType": lambda: _text(given, "worker_gpu_type"),
+        "workerDiskSize": lambda: _disk(given, "worker_disk_size"),
+        "workerDiskThroughput": lambda: _throughput(given, "worker_disk_throughput"),
+        "schedulerDiskSize": lambda: _disk(given, "scheduler_disk_size"),
+        "schedulerGpu": lambda: _flag(given, "scheduler_gpu"),
+        "schedulerVmTypes": lambda: _types(given, "scheduler_vm_types"),
+        "schedulerCpu": lambda: read_cpu(given, "scheduler_cpu"),
+        "schedulerMemory": lambda: read_memory(given, "scheduler_memory"),
+        "schedulerPort": lambda: _port(given, "scheduler_port"),
+        "openPorts": lambda: _open_ports(given, "open_ports"),
+        "useSchedulerPublicIp": lambda: _flag(given, "use_scheduler_public_ip"),
         **_place(given),
     }
-    return {name: value for name, value in read.items() if value is not None}
+    return {name: value for name, value in read_all(readers).items() if value is not None}
 
 
 def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a request for a job; TypeError and ValueError name the argument."""
     given = {name: value for name, value in arguments.items() if value is not None}
-    read: dict[str, Any] = {
-        "vmTypes": _types(given, "vm_type"),
-        "schedulerVmTypes": _types(given, "scheduler_vm_type"),
-        "cpu": read_cpu(given, "cpu"),
-        "memory": read_memory(given, "memory"),
-        "gpu": _gpu(given, "gpu"),
-        "diskSize": _disk(given, "disk_size"),
+    readers: dict[str, Callable[[], Any]] = {
+        "vmTypes": lambda: _types(given, "vm_type"),
+        "schedulerVmTypes": lambda: _types(given, "scheduler_vm_type"),
+        "cpu": lambda: read_cpu(given, "cpu"),
+        "memory": lambda: read_memory(given, "memory"),
+        "gpu": lambda: _gpu(given, "gpu"),
+        "diskSize": lambda: _disk(given, "disk_size"),
         **_place(given),
     }
-    return {name: value for name, value in read.items() if value is not None}
+    return {name: value for name, value in read_all(readers).items() if value is not None}
 
 
 def _together(given: dict[str, Any], name: str, other: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -129,26 +130,30 @@ def _together(given: dict[str, Any], name: str, other: Mapping[str, Any], source
     return {**given, name: value}
 
 
-def _place(given: Mapping[str, Any]) -> dict[str, Any]:
-    policy = given.get("spot_policy")
-    if policy is not None and policy not in _POLICIES:
-        raise ValueError(f"spot_policy is {policy!r}: give one of {', '.join(_POLICIES)}")
+def _place(given: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
     wait = given.get("wait_for_capacity")
     return {
-        "provider": _text(given, "provider"),
-        "region": _text(given, "region"),
-        "zone": _text(given, "zone"),
-        "allowCrossZone": _flag(given, "allow_cross_zone"),
-        "arm": _flag(given, "arm"),
-        "useBestZone": _flag(given, "use_best_zone"),
-        "tags": _tags({"tags": _tag_pairs(given["tag"])} if "tag" in given else given, "tags"),
-        "spotPolicy": policy,
-        "waitForCapacity": None if wait is None else seconds_of(wait, "wait_for_capacity"),
-        "allowSsh": _flag(given, "allow_ssh"),
-        "allowSshFrom": _sources(given, "allow_ssh_from"),
-        "allowIngressFrom": _sources(given, "allow_ingress_from"),
-        "instanceCredentials": _flag(given, "instance_credentials"),
+        "provider": lambda: _text(given, "provider"),
+        "region": lambda: _text(given, "region"),
+        "zone": lambda: _text(given, "zone"),
+        "allowCrossZone": lambda: _flag(given, "allow_cross_zone"),
+        "arm": lambda: _flag(given, "arm"),
+        "useBestZone": lambda: _flag(given, "use_best_zone"),
+        "tags": lambda: _tags({"tags": _tag_pairs(given["tag"])} if "tag" in given else given, "tags"),
+        "spotPolicy": lambda: _policy(given),
+        "waitForCapacity": lambda: None if wait is None else seconds_of(wait, "wait_for_capacity"),
+        "allowSsh": lambda: _flag(given, "allow_ssh"),
+        "allowSshFrom": lambda: _sources(given, "allow_ssh_from"),
+        "allowIngressFrom": lambda: _sources(given, "allow_ingress_from"),
+        "instanceCredentials": lambda: _flag(given, "instance_credentials"),
     }
+
+
+def _policy(given: Mapping[str, Any]) -> str | None:
+    policy: str | None = given.get("spot_policy")
+    if policy is not None and policy not in _POLICIES:
+        raise ValueError(f"spot_policy is {policy!r}: give one of {', '.join(_POLICIES)}")
+    return policy
 
 
 def _types(given: Mapping[str, Any], name: str) -> list[str] | None:

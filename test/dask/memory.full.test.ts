@@ -21,6 +21,25 @@ result = {
     'workers': sorted(round(one / total, 2) for one in client.run(own).values()),
     'nannies': sorted(round(one / total, 2) for one in client.run(own, nanny=True).values()),
 }`;
+/** Two objects, as of two programs that use a cluster by its name. */
+const watch = `
+from distributed.deploy.cluster import Cluster
+class Watcher(Cluster):
+    async def _start(self):
+        self.scheduler_comm = distributed.rpc(address, connection_args=client.security.get_connection_args('client'))
+        await super()._start()
+    def __init__(self):
+        super().__init__(asynchronous=False)
+        self._loop_runner.start()
+        self.sync(self._start)
+watchers = {'first': Watcher(), 'second': Watcher()}
+result = True`;
+const watched = `
+total = distributed.system.MEMORY_LIMIT
+result = {
+    name: sorted(round(one['memory_limit'] / total, 2) for one in watcher.scheduler_info['workers'].values())
+    for name, watcher in watchers.items()
+}`;
 const each = (...shares: number[]) => ({ scheduler: shares, workers: shares, nannies: shares });
 
 describe.each(daskVersions)('workers of distributed %s on one machine', (version) => {
@@ -46,6 +65,22 @@ describe.each(daskVersions)('workers of distributed %s on one machine', (version
   };
   const reach = (found: ReturnType<typeof each>) =>
     eventually(async () => isDeepStrictEqual(await driver.python(limits), found));
+
+  it('are seen by every cluster object of the scheduler, with their limits of now', async () => {
+    await driver.python(watch);
+    const first = await start('w');
+    const second = await start('x');
+    const seen = { first: [0.5, 0.5], second: [0.5, 0.5] };
+    expect(await eventually(async () => isDeepStrictEqual(await driver.python(watched), seen))).toBe(true);
+    const third = await start('y');
+    const three = [0.33, 0.33, 0.33];
+    const lowered = async () => isDeepStrictEqual(await driver.python(watched), { first: three, second: three });
+    expect(await eventually(lowered)).toBe(true);
+    // An object that has gone takes nothing from the other one.
+    await driver.python(`watchers.pop('second').close()`);
+    await Promise.all([first, second, third].map((worker) => worker?.end(0)));
+    expect(await eventually(async () => isDeepStrictEqual(await driver.python(watched), { first: [] }))).toBe(true);
+  });
 
   it('have the share that they start with, smaller ones when more join, and the first ones when these leave', async () => {
     await Promise.all([start('a'), start('b')]);

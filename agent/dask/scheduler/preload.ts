@@ -10,7 +10,10 @@ import type { TaskUser } from '../../processes/task-user.ts';
 declare const ROPEWALK_PRELOAD_FILES: Record<string, string> | undefined;
 
 const main = 'ropewalk_preload.py';
-const names = [main, 'ropewalk_orders.py', 'ropewalk_jupyter.py', 'ropewalk_memory.py', 'ropewalk_usage.py'] as const;
+const names = [
+  ...[main, 'ropewalk_orders.py', 'ropewalk_jupyter.py', 'ropewalk_memory.py', 'ropewalk_usage.py'],
+  'ropewalk_watchers.py',
+] as const;
 
 /** The texts, for the build of the bundle and for running from sources. */
 export async function readPreload(): Promise<Record<string, string>> {

@@ -15,8 +15,10 @@ logger = logging.getLogger("distributed.ropewalk")
 
 
 class MemoryShares:
-    def __init__(self, scheduler):
+    def __init__(self, scheduler, on_limit):
         self.scheduler = scheduler
+        #: Called with the address of a worker that has a new limit.
+        self.on_limit = on_limit
         self.is_shared = os.environ.get("ROPEWALK_SHARES_MEMORY") == "1"
         #: The initial limit of each worker, by name: after a restart by its nanny a worker has the lowered one.
         self.first = {}
@@ -56,6 +58,7 @@ class MemoryShares:
                 if any(answer.get("status") != "OK" for answer in answers.values()):
                     raise RuntimeError("it refused its new memory limit")
             ws.memory_limit = limit
+            self.on_limit(ws.address)
         except Exception as error:
             # The worker is leaving, or its class has no such limit; the next change retries.
             logger.info("The memory limit of %s stays: %s", ws.address, error)

@@ -20,6 +20,7 @@ from ropewalk_jupyter import JupyterActivity
 from ropewalk_memory import MemoryShares
 from ropewalk_orders import Orders
 from ropewalk_usage import Usage
+from ropewalk_watchers import Watchers
 
 logger = logging.getLogger("distributed.ropewalk")
 
@@ -91,7 +92,7 @@ class Link:
         self.path = path
         self.jupyter = JupyterActivity()
         self.usage = Usage()
-        self.memory = MemoryShares(scheduler)
+        self.memory = MemoryShares(scheduler, Watchers(scheduler).changed)
         self.orders = Orders(scheduler, self.jupyter)
         self.writer = None
         self.changed = True
