@@ -68,8 +68,8 @@ function buildDocument(): ApiDocument {
       description,
     });
   bearer('token', 'An API token of a workspace.', 'rw_{workspace}_{id}-{secret}');
-  bearer('launchToken', 'What an instance is launched with.', 'JWT');
-  bearer('instanceToken', 'What an instance gets when it registers.', 'JWT');
+  bearer('launchToken', 'The launch token of an instance.', 'JWT');
+  bearer('instanceToken', 'The token that an instance receives when it registers.', 'JWT');
   return getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -80,13 +80,13 @@ function buildDocument(): ApiDocument {
     },
     tags: [
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
-      { name: 'clusters', description: 'Instances that work together.' },
-      { name: 'costs', description: 'What instances have cost, and how much they may.' },
-      { name: 'clouds', description: 'Where instances are launched, and whether that works.' },
-      { name: 'live', description: 'Answers that are given again whenever they change.' },
-      { name: 'software', description: 'What clusters and jobs run with.' },
-      { name: 'webhooks', description: 'Notifications of a workspace, and where they are sent.' },
-      { name: 'files', description: 'Files that jobs get and leave behind.' },
+      { name: 'clusters', description: 'Dask clusters, and the instances of jobs.' },
+      { name: 'costs', description: 'Costs and budgets.' },
+      { name: 'clouds', description: 'Cloud accounts and their checks.' },
+      { name: 'live', description: 'Streams of changing jobs, clusters and lists.' },
+      { name: 'software', description: 'Environments and package files.' },
+      { name: 'webhooks', description: 'Notifications, webhooks and deliveries.' },
+      { name: 'files', description: 'Input and output files of jobs.' },
       { name: 'people', description: 'Tokens, users, limits, workspaces, and signing in.' },
       { name: 'agent', description: 'For the agents on instances, not for people.' },
       { name: 'meta', description: 'The API itself.' },

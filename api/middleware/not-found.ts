@@ -16,7 +16,7 @@ export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
       const { web } = c.var.deps;
       if (web !== null && isOpenedByBrowser(c)) return answerNoSuchPage(c, web);
       const message = `There is nothing at ${c.req.path.slice(0, 200)}.`;
-      return answerError(new RopewalkError({ code: 'NOT_FOUND', message, hint: 'GET /docs lists what there is.' }), c);
+      return answerError(new RopewalkError({ code: 'NOT_FOUND', message, hint: 'GET /docs lists all routes.' }), c);
     }
     const allowed = [...new Set(methods)].join(', ');
     c.header('Allow', allowed);

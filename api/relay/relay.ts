@@ -100,4 +100,4 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
   };
 }
 
-const noSuchPlace = { status: 404, title: 'There is no websocket here', text: ['GET /docs lists what there is.'] };
+const noSuchPlace = { status: 404, title: 'There is no websocket here', text: ['GET /docs lists all routes.'] };

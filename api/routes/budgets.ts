@@ -15,7 +15,7 @@ export const budgetRoutes = {
     method: 'get',
     path: '/v1/budgets',
     operationId: 'listBudgets',
-    summary: 'The budgets of the workspace, and how much of them is used',
+    summary: 'List the budgets of the workspace, with the used amounts',
     responses: { 200: json(budgetList.openapi('BudgetList'), 'All of them, by name.'), ...problems },
   }),
   put: createRoute({
@@ -23,18 +23,18 @@ export const budgetRoutes = {
     method: 'put',
     path: '/v1/budgets/{budget}',
     operationId: 'putBudget',
-    summary: 'Make or change a budget; for admins',
+    summary: 'Create or replace a budget; for admins',
     request: { params: budgetParam, body: jsonBody(input.openapi('PutBudget')) },
-    responses: { 200: json(budget, 'The budget; it acts at once.'), ...problems },
+    responses: { 200: json(budget, 'The budget, which applies immediately.'), ...problems },
   }),
   remove: createRoute({
     ...common,
     method: 'delete',
     path: '/v1/budgets/{budget}',
     operationId: 'removeBudget',
-    summary: 'Remove a budget; for admins',
+    summary: 'Delete a budget; for admins',
     request: { params: budgetParam },
-    responses: { 200: json(budget, 'The budget as it was.'), ...problems },
+    responses: { 200: json(budget, 'The deleted budget.'), ...problems },
   }),
 };
 

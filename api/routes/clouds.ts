@@ -14,17 +14,17 @@ export const cloudRoutes = {
     method: 'get',
     path: '/v1/clouds',
     operationId: 'listClouds',
-    summary: 'The clouds of this control plane, the accounts of the workspace there, and what checks have found last',
-    responses: { 200: json(cloudList.openapi('CloudList'), 'The default one first.'), ...problems },
+    summary: "List the clouds of this control plane, with the workspace's accounts and the results of the last checks",
+    responses: { 200: json(cloudList.openapi('CloudList'), 'The clouds, the default one first.'), ...problems },
   }),
   check: createRoute({
     ...common,
     method: 'post',
     path: '/v1/cloud-checks',
     operationId: 'checkCloud',
-    summary: 'Check a cloud now: credentials, launches by dry run, where instances reach the API',
+    summary: 'Check a cloud now: credentials, a launch as a dry run, the address at which instances reach the API',
     request: { body: jsonBody(checkInput.openapi('CheckCloud')) },
-    responses: { 200: json(cloud.openapi('Cloud'), 'The cloud, with what the checks have found.'), ...problems },
+    responses: { 200: json(cloud.openapi('Cloud'), 'The cloud, with the results of its checks.'), ...problems },
   }),
 };
 

@@ -23,14 +23,14 @@ export const configurationRoutes = {
     tags: ['clusters'],
     path: '/v1/clusters/{number}/configuration',
     operationId: 'readClusterConfiguration',
-    summary: 'What a cluster was asked to be: instance types, limits, software',
+    summary: 'Get the configuration of a cluster: instance types, limits, software',
   }),
   job: createRoute({
     ...common,
     tags: ['jobs'],
     path: '/v1/jobs/{number}/configuration',
     operationId: 'readJobConfiguration',
-    summary: 'What a job was asked to be: instance types, limits, software',
+    summary: 'Get the configuration of a job: instance types, limits, software',
   }),
 };
 

@@ -14,7 +14,7 @@ export const costsRoute = createRoute({
   method: 'get',
   path: '/v1/costs',
   operationId: 'readCosts',
-  summary: 'What the instances of the workspace have cost, by user, job, cluster, day or type',
+  summary: "Sum the cost of the workspace's instances by user, job, cluster, tag, day or instance type",
   request: { query: costsQuery },
   responses: { 200: json(costs.openapi('Costs'), 'Approximate: list prices, and spot prices at launch.'), ...problems },
 });
@@ -33,13 +33,13 @@ export const costOverTimeRoutes = {
     ...ofOne,
     path: '/v1/jobs/{number}/costs',
     operationId: 'readJobCosts',
-    summary: 'What a job has cost, over time',
+    summary: 'Get the cost of a job over time',
   }),
   cluster: createRoute({
     ...ofOne,
     path: '/v1/clusters/{number}/costs',
     operationId: 'readClusterCosts',
-    summary: 'What a cluster has cost, over time',
+    summary: 'Get the cost of a cluster over time',
   }),
 };
 

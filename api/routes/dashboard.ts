@@ -17,7 +17,7 @@ export const dashboardRoutes = {
     method: 'post',
     path: '/v1/clusters/{number}/dashboard-link',
     operationId: 'linkDashboard',
-    summary: "A link that opens the cluster's Dask dashboard in a browser; good for five minutes",
+    summary: "Create a link that opens the cluster's Dask dashboard in a browser; valid for five minutes",
     request: { params: numberParam },
     responses: { 200: json(link, 'The link. Anyone who has the link can open the dashboard.'), ...problems },
   }),

@@ -20,15 +20,15 @@ export const historyRoutes = {
     tags: ['clusters'],
     path: '/v1/clusters/{number}/at',
     operationId: 'getClusterAt',
-    summary: 'A cluster, open or ended, as it was at a past moment',
-    responses: { 200: json(clusterAt.openapi('ClusterAt'), 'What had happened up to then.'), ...problems },
+    summary: 'Get a cluster, open or ended, as of a past time',
+    responses: { 200: json(clusterAt.openapi('ClusterAt'), 'The state at that time.'), ...problems },
   }),
   job: createRoute({
     ...common,
     tags: ['jobs'],
     path: '/v1/jobs/{number}/at',
     operationId: 'getJobAt',
-    summary: 'A job, open or ended, as it was at a past moment',
+    summary: 'Get a job, open or ended, as of a past time',
     responses: { 200: json(jobAt.openapi('JobAt'), 'Its tasks and instances at that time.'), ...problems },
   }),
 };

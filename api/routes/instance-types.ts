@@ -14,7 +14,7 @@ export const instanceTypesRoute = createRoute({
   method: 'get',
   path: '/v1/instance-types',
   operationId: 'listInstanceTypes',
-  summary: 'What can be launched, cheapest first, with prices',
+  summary: 'List instance types with prices, cheapest first',
   request: { query: instanceTypesQuery },
   responses: { 200: json(instanceTypeList.openapi('InstanceTypeList'), 'All that match.'), ...problems },
 });

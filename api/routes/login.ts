@@ -20,18 +20,21 @@ export const loginRoutes = {
     method: 'post',
     path: '/v1/login/device',
     operationId: 'startLogin',
-    summary: 'Begin to sign in on a device: show the user code, keep the device code',
+    summary: 'Start the sign-in of a device: display the user code, keep the device code secret',
     request: { body: jsonBody(schema.deviceLogin.openapi('DeviceLogin')) },
-    responses: { 200: json(schema.startedLogin.openapi('StartedLogin'), 'Two codes.'), ...problems },
+    responses: {
+      200: json(schema.startedLogin.openapi('StartedLogin'), 'The user code and the device code.'),
+      ...problems,
+    },
   }),
   finish: createRoute({
     ...common,
     method: 'post',
     path: '/v1/login/device/token',
     operationId: 'finishLogin',
-    summary: 'The token, once a user has approved; AUTHORIZATION_PENDING until then',
+    summary: 'Get the token of a device sign-in; AUTHORIZATION_PENDING until a user approves',
     request: { body: jsonBody(schema.deviceToken.openapi('DeviceToken')) },
-    responses: { 200: json(createdToken, 'The token; the same when asked again.'), ...problems },
+    responses: { 200: json(createdToken, 'The token; repeated requests return the same one.'), ...problems },
   }),
   approve: createRoute({
     ...common,
@@ -39,9 +42,9 @@ export const loginRoutes = {
     method: 'post',
     path: '/v1/login/device/approve',
     operationId: 'approveLogin',
-    summary: 'Approve or deny the sign-in of a device as you',
+    summary: 'Approve or deny the sign-in of a device as the caller',
     request: { body: jsonBody(schema.approveLogin.openapi('ApproveLogin')) },
-    responses: { 200: json(schema.approvedLogin.openapi('ApprovedLogin'), 'What was decided.'), ...problems },
+    responses: { 200: json(schema.approvedLogin.openapi('ApprovedLogin'), 'The decision.'), ...problems },
   }),
 };
 

@@ -13,21 +13,21 @@ export const metaRoutes = {
     method: 'get',
     path: '/healthz',
     operationId: 'healthz',
-    summary: 'The process is up',
-    responses: { 200: json(health, 'It is.') },
+    summary: 'Check that the process runs',
+    responses: { 200: json(health, 'The process runs.') },
   }),
   readyz: createRoute({
     ...common,
     method: 'get',
     path: '/readyz',
     operationId: 'readyz',
-    summary: 'Whether this replica can serve requests, part by part',
+    summary: 'Check that this replica can serve requests, part by part',
     responses: {
       200: json(
         readiness,
         'Ready. `degraded`: Temporal does not answer; creates and stops are accepted and carried out later, and reads may be stale.',
       ),
-      503: json(readiness, 'Not ready: the database, the keys or the object store cannot be used.'),
+      503: json(readiness, 'Not ready: the database, the keys or the object store is unavailable.'),
     },
   }),
 };

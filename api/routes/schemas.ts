@@ -138,7 +138,7 @@ export const idempotencyHeader = z.object({
     .regex(/^[\x21-\x7e]{1,200}$/, 'printable ASCII without blanks, at most 200 characters')
     .optional()
     .openapi({
-      description: 'Repeating a request under the same key within 24 hours answers with what the first one made.',
+      description: 'A repeated request with the same key within 24 hours returns the result of the first one.',
     }),
 });
 
@@ -177,7 +177,7 @@ export const file = (description: string) => ({ description, content: fileConten
 export const fileBody = { required: true, content: fileContent };
 
 /** Every route may return the error response. */
-export const problems = { default: json(named.error, 'What went wrong: the one error body.') };
+export const problems = { default: json(named.error, 'The error body.') };
 
 export const tokenSecurity = [{ token: [] }];
 export const launchSecurity = [{ launchToken: [] }];

@@ -29,17 +29,20 @@ export const signInRoutes = {
     method: 'get',
     path: '/v1/login/methods',
     operationId: 'getLoginMethods',
-    summary: 'How people sign in, beside an API token',
-    responses: { 200: json(schema.loginMethods.openapi('LoginMethods'), 'What is configured.'), ...problems },
+    summary: 'List the methods of sign-in besides an API token',
+    responses: { 200: json(schema.loginMethods.openapi('LoginMethods'), 'The configured methods.'), ...problems },
   }),
   take: createRoute({
     ...common,
     method: 'post',
     path: '/v1/login/oidc/token',
     operationId: 'takeSignIn',
-    summary: 'The token of a sign-in at the identity provider, for the page that began it',
+    summary: 'Get the token of a sign-in at the identity provider, for the page that started it',
     request: { body: jsonBody(schema.takeSignIn.openapi('TakeSignIn')) },
-    responses: { 200: json(createdToken, 'The token; the same when asked again within a minute.'), ...problems },
+    responses: {
+      200: json(createdToken, 'The token; repeated requests within a minute return the same one.'),
+      ...problems,
+    },
   }),
 };
 

@@ -67,10 +67,18 @@ export function approvalRuleCommand(context: CliContext, finish: Finish): Comman
     .description(
       'Show above which cost jobs and clusters wait for an approval; with options, replace that, as an admin.',
     )
-    .option('--per-hour <dollars>', 'what may cost more than this an hour waits, in US dollars', parseDollars)
-    .option('--total <dollars>', 'what may cost more than this in total waits, and what has no limit', parseDollars)
+    .option(
+      '--per-hour <dollars>',
+      'threshold of cost per hour, in US dollars: above it an approval is needed',
+      parseDollars,
+    )
+    .option(
+      '--total <dollars>',
+      'threshold of total cost, in US dollars: above it, or without a limit, an approval is needed',
+      parseDollars,
+    )
     .option('--allow-own', 'admins may approve what they created themselves')
-    .option('--timeout <duration>', 'end what was not approved after this long (default: 24h)')
+    .option('--timeout <duration>', 'reject after this long without a decision (default: 24h)')
     .option('--off', 'nothing needs an approval');
   return withFormat(withConnection(command)).action(async (flags: RuleFlags) => {
     const change = changeOf(flags);

@@ -19,7 +19,7 @@ const timeHelp = 'a past time ("2026-01-31 12:00", local) or an age (20m)';
 
 export function clusterAtCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('at')
-    .description('Show what a cluster, open or ended, was at a past moment. Times are local.')
+    .description('Show a cluster, open or ended, as of a past time. Times are local.')
     .argument('<cluster>', referenceHelp('cluster'), parseReference)
     .argument('<time>', timeHelp, parseSince);
   return withFormat(withConnection(command)).action(async (reference: Reference, time: Date, flags: Flags) => {
@@ -33,7 +33,7 @@ export function clusterAtCommand(context: CliContext, finish: Finish): Command {
 
 export function jobAtCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('at')
-    .description('Show what a job, open or ended, was at a past moment. Times are local.')
+    .description('Show a job, open or ended, as of a past time. Times are local.')
     .argument('<job>', referenceHelp('job'), parseReference)
     .argument('<time>', timeHelp, parseSince);
   return withFormat(withConnection(command)).action(async (reference: Reference, time: Date, flags: Flags) => {

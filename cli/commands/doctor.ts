@@ -16,7 +16,9 @@ import { formatTable } from '../table.ts';
 export function doctorCommand(context: CliContext, finish: Finish): Command {
   const { env, home, output } = context;
   return withFormat(withConnection(new Command('doctor')))
-    .description('Check everything that has to be right on this machine and with its API, and say what to do.')
+    .description(
+      'Check this machine, its control plane and its clouds, and name the command that repairs each problem.',
+    )
     .option('--reset-stuck', 'reset workflows that a known fault of the Temporal SDK has stopped')
     .action(async (flags: ConnectionFlags & FormatFlag & { resetStuck?: true }) => {
       const connection = await resolveConnection(flags, context).catch((error: unknown) => ({

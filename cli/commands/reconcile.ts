@@ -10,7 +10,7 @@ interface ReconcileFlags extends FormatFlag {
 
 export function reconcileCommand({ env, home, output }: CliContext, finish: Finish): Command {
   return withFormat(new Command('reconcile'))
-    .description('Compare the database with workflows: end rows whose workflow is gone, add rows that are missing.')
+    .description('Compare the database with workflows: finalize rows without a workflow, and add missing rows.')
     .option('--namespace <name>', "the Temporal namespace (else TEMPORAL_NAMESPACE, else the stack's)")
     .option('--dry-run', 'show what would change; change nothing')
     .action(async (flags: ReconcileFlags) => {

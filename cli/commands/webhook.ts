@@ -95,7 +95,9 @@ const rowOf = ({ id, origin, events, object, mayApprove, format, user, createdAt
 ];
 
 export function testWebhookCommand(context: CliContext, finish: Finish): Command {
-  const command = new Command('test').description('Send a test to a webhook.').argument('<id>', 'id, wh_...');
+  const command = new Command('test')
+    .description('Send a test notification to a webhook.')
+    .argument('<id>', 'id, wh_...');
   return withConnection(command).action(async (id: string, flags: ConnectionFlags) => {
     const { delivery } = await (await connect(context, flags)).webhooks.test(id);
     context.output.out(`Delivery ${delivery}`);
@@ -106,7 +108,7 @@ export function testWebhookCommand(context: CliContext, finish: Finish): Command
 
 export function deleteWebhookCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('delete')
-    .description('Delete a webhook, with what it has not got yet.')
+    .description('Delete a webhook and its pending deliveries.')
     .argument('<id>', 'id, wh_...');
   return withConnection(command).action(async (id: string, flags: ConnectionFlags) => {
     await (await connect(context, flags)).webhooks.delete(id);
@@ -117,7 +119,7 @@ export function deleteWebhookCommand(context: CliContext, finish: Finish): Comma
 
 export function deliveriesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('deliveries')
-    .description('What webhooks got, newest first. Times are local.')
+    .description('List webhook deliveries, newest first. Times are local.')
     .argument('[id]', 'id of a webhook; all without it')
     .option('--limit <n>', 'how many', parseLimit, 20);
   return withFormat(withConnection(command)).action(
@@ -147,7 +149,7 @@ const deliveryRow = ({ id, type, object, state, attempts, status, error, at, nex
 
 export function notificationsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('notifications')
-    .description('What happened in the workspace in the last 30 days, newest first. Times are local.')
+    .description('List the notifications of the last 30 days, newest first. Times are local.')
     .option('--limit <n>', 'how many', parseLimit, 20);
   return withFormat(withConnection(command)).action(async (flags: Flags & { limit: number }) => {
     const { items } = await (await connect(context, flags)).webhooks.notifications({ limit: flags.limit });

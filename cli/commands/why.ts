@@ -28,7 +28,7 @@ export const clusterWhyCommand = (context: CliContext, finish: Finish): Command 
 
 function whyCommand(context: CliContext, finish: Finish, { noun, read }: Subject): Command {
   const command = new Command('why')
-    .description(`Explain why a ${noun} runs or waits, is not bigger, has its instance types, and has stopped.`)
+    .description(`Explain why a ${noun} runs or waits, is not larger, has its instance types, and has stopped.`)
     .argument(`<${noun}>`, referenceHelp(noun), parseReference);
   return withFormat(withConnection(command)).action(
     async (reference: Reference, flags: ConnectionFlags & FormatFlag) => {

@@ -19,7 +19,7 @@ interface Flags extends ConnectionFlags, FormatFlag {
 
 export function filesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('files')
-    .description('List the files that the tasks of a job have left behind, or download them. Times are local.')
+    .description("List or download the output files of a job's tasks. Times are local.")
     .argument('<job>', 'number or name', parseReference)
     .option('--download <directory>', 'download them into this directory instead', parsePath);
   return withFormat(withConnection(command)).action(async (given: Reference, flags: Flags) => {

@@ -135,11 +135,11 @@ function commandOf(context: CliContext, act: Act): Command {
       parsePath,
     )
     .option('--sync <directory>', '--upload and --download of the same directory', parsePath)
-    .option('--pipe-to-files', 'keep what tasks print as files too: task-ID.out and task-ID.err')
+    .option('--pipe-to-files', 'also store the output of tasks as files: task-ID.out and task-ID.err')
     .option('--input-filestore <name>', 'give tasks the files of this filestore, to which --upload adds')
     .option('--output-filestore <name>', 'keep the files that tasks leave in this filestore')
     .option('--command-on-instance', 'COMMAND begins with the path of a file that only the instances have')
-    .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
+    .addOption(new Option('--plan', 'print the planned instances and their price; launch nothing').conflicts('wait'))
     .option('--wait', 'wait until the job has ended; exit code 1 unless every task is done')
     .addHelpText('after', help);
   for (const alias of ['--n-tasks <n>', '--max-retries <n>'])

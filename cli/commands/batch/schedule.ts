@@ -19,7 +19,7 @@ interface CreateFlags extends Flags {
 
 export function scheduleCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('schedule')
-    .description('Jobs that run again and again, by a cron expression.')
+    .description('Jobs that run at the times of a cron expression.')
     .enablePositionalOptions()
     .addCommand(createCommand(context, finish), { isDefault: true })
     .addCommand(listCommand(context, finish))

@@ -29,12 +29,12 @@ export function setBudgetCommand(context: CliContext, finish: Finish): Command {
         .choices(['run', 'day', 'month'])
         .default('month'),
     )
-    .option('--user <user>', 'only what this user has started')
+    .option('--user <user>', 'only jobs and clusters of this user')
     .option('--cluster <number>', 'only this cluster', parseNumber)
     .option('--job <number>', 'only this job', parseNumber)
     .option('--warn-at <percent>', 'percentage at which a warning is given', parsePercent, 80)
     .addOption(
-      new Option('--action <action>', 'when it is used up: only warn, refuse launches, or stop what runs')
+      new Option('--action <action>', 'action of a used-up budget: warn, refuse launches, or stop running instances')
         .choices(['warn', 'refuse', 'stop'])
         .default('refuse'),
     );

@@ -102,7 +102,7 @@ export function createCommand(context: CliContext, finish: Finish): Command {
       ).argParser(parseUsage),
     )
     .option('--jupyter', 'run a Jupyter server beside the scheduler; its environment must have jupyterlab')
-    .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
+    .addOption(new Option('--plan', 'print the planned instances and their price; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
   return withFormat(

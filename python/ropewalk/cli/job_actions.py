@@ -75,7 +75,7 @@ def retry(job: int | str, **flags: Any) -> int:
     return OK
 
 
-@click.command("files", help="List the files that the tasks of a job have left behind, or download them. Times are local.")
+@click.command("files", help="List or download the output files of a job's tasks. Times are local.")
 @click.argument("job", type=REFERENCE)
 @option("--download", metavar="DIRECTORY", help="download them into this directory instead")
 @with_connection

@@ -17,7 +17,7 @@ from ropewalk.past import past_path
 _MAX_EVENTS = 10
 
 
-@click.command("at", help="Show what a cluster, open or ended, was at a past moment. Times are local.")
+@click.command("at", help="Show a cluster, open or ended, as of a past time. Times are local.")
 @click.argument("cluster", type=REFERENCE)
 @click.argument("time", type=SINCE)
 @with_connection
@@ -36,7 +36,7 @@ def cluster_at(cluster: int | str, time: datetime, output_format: str, **connect
     _print(past, output_format, lines)
 
 
-@click.command("at", help="Show what a job, open or ended, was at a past moment. Times are local.")
+@click.command("at", help="Show a job, open or ended, as of a past time. Times are local.")
 @click.argument("job", type=REFERENCE)
 @click.argument("time", type=SINCE)
 @with_connection

@@ -79,7 +79,7 @@ class _ScheduleGroup(click.Group):
 
 
 def _schedule_group() -> click.Group:
-    group = _group("batch schedule", "Jobs that run again and again, by a cron expression.", schedules.COMMANDS)
+    group = _group("batch schedule", "Jobs that run at the times of a cron expression.", schedules.COMMANDS)
     return _ScheduleGroup("schedule", commands=group.commands, help=group.help)
 
 
