@@ -24,7 +24,7 @@ describe.runIf(canBootMachines)('a machine that boots from its user data', () =>
     expect(log).toEqual(expect.arrayContaining([...timer, `node ${process.version}`, 'enabled']));
   });
 
-  it('runs tasks as a user of their own, who reads nothing of the agent, and powers itself off when its job is over', () => {
+  it('runs tasks as a user of their own, who reads nothing of the agent, and powers itself off when its job has ended', () => {
     const { why, log } = machine.done;
     expect(log.slice(-4)).toEqual([
       ...['ropewalk', '/home/ropewalk', "ls: cannot open directory '/opt/ropewalk': Permission denied"],

@@ -60,7 +60,7 @@ it('a job has such instances too', async () => {
   expect(jobSpec.parse(await storedSpec(api)).settings.machines?.workerTypes).toEqual(body.vmTypes);
 });
 
-it('a request names a custom machine type, and is told what is wrong with one that does not exist', async () => {
+it('a request names a custom machine type, and gets an error with the family of one that does not exist', async () => {
   const api = await gcpApi();
   const body = { workers: 1, workerVmTypes: ['n2-custom-6-20480'], schedulerVmTypes: ['n2-standard-2'] };
   expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);

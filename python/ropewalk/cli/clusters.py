@@ -71,7 +71,7 @@ def get(cluster: int | str, output_format: str, **connection: Any) -> None:
         output.out(format_details(view))
 
 
-@click.command("why", help="Explain why a cluster runs or waits, is not bigger, has its instance types, and has stopped.")
+@click.command("why", help="Explain why a cluster runs or waits, is not larger, has its instance types, and has stopped.")
 @click.argument("cluster", type=REFERENCE)
 @with_connection
 @with_format

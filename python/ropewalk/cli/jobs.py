@@ -228,7 +228,7 @@ def format_log_line(line: Mapping[str, Any]) -> str:
     return f"{who:<15} {format_log_time(line['at'])} {clean(line['text'])}"
 
 
-@click.command("why", help="Explain why a job runs or waits, is not bigger, has its instance types, and has stopped.")
+@click.command("why", help="Explain why a job runs or waits, is not larger, has its instance types, and has stopped.")
 @click.argument("job", type=REFERENCE)
 @with_connection
 @with_format

@@ -25,10 +25,12 @@ from ropewalk.views import ClusterView
 @flag("--scheduler", help="output of the scheduler, or of the head instance of a job")
 @option("--workers", metavar="WORKERS", help="output of workers: all, any (one of them), or names, states and addresses (a,b)")
 @with_log_options("it")
+# Coiled's name of --workspace.
+@click.option("--account", hidden=True, help="")
 @with_connection
-def logs(cluster: int | str, scheduler: bool, workers: str | None, **flags: Any) -> None:
+def logs(cluster: int | str, scheduler: bool, workers: str | None, account: str | None, **flags: Any) -> None:
     with until_interrupted(lambda: f"Stopped reading: {cluster} continues. To read on: ropewalk logs {cluster}"):
-        api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
+        api = connect(flags["api_url"], flags["token_file"], flags["workspace"] or account)
         number = _number_of(api, cluster)
         view = _found(lambda: api.request("GET", f"/v1/clusters/{number}"))
         is_of_wanted = _selection(api, view, scheduler, workers)
