@@ -64,6 +64,8 @@ const settings = {
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
   concurrency: 2,
+  // The first run takes a minute on a quiet machine, and much longer beside other work.
+  dryRunTimeoutMinutes: 20,
   reporters: ['json'],
   logLevel: 'warn',
   // Texts for users are not rules; codes are closed unions, which the compiler checks.
