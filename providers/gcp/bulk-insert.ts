@@ -40,9 +40,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
     perInstanceProperties: Object.fromEntries(names.map((name) => [name, {}])),
     locationPolicy: {
       targetShape: request.placement?.oneZone === true ? 'ANY_SINGLE_ZONE' : 'ANY',
-      locations: Object.fromEntries(
-        settings.zones.map((zone) => [`zones/${zone}`, { preference: zones.includes(zone) ? 'ALLOW' : 'DENY' }]),
-      ),
+      ...zonesOf(settings.zones, zones),
     },
     ...(types.length === 1 ? {} : { instanceFlexibilityPolicy: { instanceSelections: selectionsOf(types, disk) } }),
     instanceProperties: {
@@ -87,6 +85,16 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
     },
   };
 }
+
+/** The map of preferences takes no zone for AI, such as us-central1-ai1a; the list does (GoogleCloudPlatform/cluster-toolkit, 5378). */
+const zonesOf = (all: readonly string[], wanted: readonly string[]): Body['locationPolicy'] =>
+  all.some((zone) => /-ai\d+[a-z]$/.test(zone))
+    ? { zones: wanted.map((zone) => ({ zone: `zones/${zone}` })) }
+    : {
+        locations: Object.fromEntries(
+          all.map((zone) => [`zones/${zone}`, { preference: wanted.includes(zone) ? 'ALLOW' : 'DENY' }]),
+        ),
+      };
 
 /** The agent's boot data; its launch token is useless without the instance's identity token. */
 const bootOf = ({ apiUrl, launchToken, owner }: LaunchRequest): string =>

@@ -16,6 +16,8 @@ const noPermission = of(
   'account',
   'Google Cloud denied this: the service account of the control plane lacks a permission. docs/gcp.md lists those that it needs.',
 );
+const inUse = of('cloud', 'A resource of this request is still in use.');
+const noBilling = of('account', 'Billing is disabled for the project: link it to a billing account.');
 const throttled = of('throttle', 'Google Cloud throttles the requests; Ropewalk waits and retries.');
 const overQuota = of(
   'quota',
@@ -54,7 +56,8 @@ const table: Readonly<Record<string, KnownError>> = {
   concurrentLimitExceeded: throttled,
   RESOURCE_NOT_READY: of('cloud', 'Google Cloud is still changing a resource of this request.'),
   resourceNotReady: of('cloud', 'Google Cloud is still changing a resource of this request.'),
-  resourceInUseByAnotherResource: of('cloud', 'A resource of this request is still in use.'),
+  resourceInUseByAnotherResource: inUse,
+  RESOURCE_IN_USE_BY_ANOTHER_RESOURCE: inUse,
   RESOURCE_NOT_FOUND: of(
     'offer',
     'The instance disappeared while it was created: it was preempted, or has no capacity.',
@@ -72,7 +75,7 @@ const table: Readonly<Record<string, KnownError>> = {
     "The control plane may not use the instances' service account: give it roles/iam.serviceAccountUser on it.",
   ),
   accessNotConfigured: of('account', 'The Compute Engine API is not enabled in the project: enable it.'),
-  BILLING_DISABLED: of('account', 'Billing is disabled for the project.'),
+  BILLING_DISABLED: noBilling,
   accountDisabled: of('account', 'The project has been disabled.'),
   orgPolicyViolation: of('account', 'A policy of the organization forbids this request.'),
   conditionNotMet: of('account', 'A policy of the organization forbids this request.'),
@@ -115,6 +118,7 @@ function byMessage(code: string, message: string): KnownError | null {
   // Google uses `required` for a call without credentials and for a missing field.
   if (code === 'required' && !/login|authenticat|credential/i.test(message)) return invalidRequest;
   if (code === 'forbidden' && /rate limit/i.test(message)) return throttled;
+  if (/^(forbidden|accessNotConfigured)$/.test(code) && /billing/i.test(message)) return noBilling;
   if (code === 'invalid' && /serviceAccount|service account/i.test(message))
     return of('request', 'The service account of the GCP settings does not exist.');
   if (code === 'invalid' && /[Mm]achine type/.test(message))

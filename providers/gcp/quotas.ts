@@ -15,7 +15,7 @@ export interface Quota {
  * 2026-08).
  */
 const relevant =
-  /^(CPUS_ALL_REGIONS|GPUS_ALL_REGIONS|(PREEMPTIBLE_)?CPUS|[A-Z]\d\w*_CPUS|IN_USE_ADDRESSES|SSD_TOTAL_GB|(PREEMPTIBLE_)?NVIDIA_\w+_GPUS)$/;
+  /^(CPUS_ALL_REGIONS|GPUS_ALL_REGIONS|(PREEMPTIBLE_)?CPUS|[A-Z]\d\w*_CPUS|IN_USE_ADDRESSES|(SSD|HDB)_TOTAL_GB|(PREEMPTIBLE_)?NVIDIA_\w+_GPUS)$/;
 
 /** @throws GoogleRefusal */
 export async function readQuotas(

@@ -88,6 +88,11 @@ describe('the error table of Compute Engine', () => {
     expect(classify('SOMETHING_NEW', 'hm')).toMatchObject({ scope: 'unknown', known: false });
     expect(classify('QUOTA_EXCEEDED', "Quota 'GPUS_ALL_REGIONS' exceeded.").text).toContain('in all regions');
     expect(classify('forbidden', 'Rate Limit Exceeded').scope).toBe('throttle');
+    const noBilling = 'Project my-project (#1) has billing disabled. Please enable it.';
+    expect(classify('forbidden', noBilling)).toMatchObject({
+      scope: 'account',
+      text: expect.stringMatching(/^Billing/),
+    });
     expect(classify('required', 'Login Required').scope).toBe('account');
     expect(classify('required', "Required field 'resource.count' not specified").scope).toBe('request');
     expect(classify('ZONE_RESOURCE_POOL_EXHAUSTED', '').scope).toBe('offer');
@@ -182,6 +187,19 @@ describe('a request of bulkInsert', () => {
       'zones/us-central1-b': { preference: 'ALLOW' },
       'zones/us-central1-c': { preference: 'DENY' },
     });
+  });
+
+  it('lists its zones where one is for AI, which Google does not take in the map of zones', () => {
+    const zones = ['us-central1-a', 'us-central1-ai1a', 'us-central1-b'];
+    const body = bulkInsertBody(
+      { ...gcpSettings, zones },
+      {
+        ...{ request: workersRequest(freshOwner(), 1), role: 'worker', placement: placement(), names: ['rw-x'] },
+        zones: ['us-central1-ai1a', 'us-central1-b'],
+      },
+    );
+    const named = [{ zone: 'zones/us-central1-ai1a' }, { zone: 'zones/us-central1-b' }];
+    expect(body.locationPolicy).toEqual({ targetShape: expect.any(String), zones: named });
   });
 
   it("has the user's tags as labels of instances and disks, and the throughput of disks that have one", () => {

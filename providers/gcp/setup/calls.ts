@@ -116,6 +116,10 @@ export const isThere = (error: unknown): boolean =>
   /^(alreadyExists|ALREADY_EXISTS|conflict)$/.test(error.reason);
 export const isDisabled = (error: unknown): boolean => isRefusal(error, 'SERVICE_DISABLED', 'accessNotConfigured');
 
+/** Of a refused call, and of an operation that failed after its call was accepted, as the deletion of a network does. */
+const isInUse = (error: unknown): boolean =>
+  isRefusal(error, 'resourceInUseByAnotherResource', 'RESOURCE_IN_USE_BY_ANOTHER_RESOURCE');
+
 /** null when it does not exist. */
 export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
@@ -135,7 +139,8 @@ export async function settled<T>({ pause }: Calls, call: () => Promise<T>): Prom
       const isNotYet =
         isDisabled(error) ||
         isMissing(error) ||
-        isRefusal(error, 'resourceNotReady', 'resourceInUseByAnotherResource') ||
+        isRefusal(error, 'resourceNotReady', 'RESOURCE_NOT_READY') ||
+        isInUse(error) ||
         (error instanceof GoogleRefusal && error.status === 400 && /does not exist/.test(error.message));
       if (!isNotYet || attempt === maxSettling) throw error;
     }
@@ -162,7 +167,7 @@ function hintOf(error: unknown): string {
     return 'Use an owner of the project, or credentials with the permissions of ops/gcp/set-up.json.';
   if (isRefusal(error, 'FAILED_PRECONDITION') && /deleted state/.test(error instanceof Error ? error.message : ''))
     return 'Google keeps the id of a role for 37 days after its deletion, and restores it for 7 of them: choose other names with --name.';
-  if (isRefusal(error, 'resourceInUseByAnotherResource'))
+  if (isInUse(error))
     return 'Something still uses it: end clusters first, or run ropewalk destroy --by-tag, then run this command again.';
   return 'Run the same command again: it continues with what is missing.';
 }

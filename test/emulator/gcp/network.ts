@@ -74,18 +74,18 @@ export function insertNetwork(project: EmulatedProject, body: unknown): Operatio
   return done(project, 'insert', 'global', `global/networks/${wanted.name}`);
 }
 
+/** Google accepts the call, and the operation fails: of a subnetwork it refuses the call itself. */
 export function removeNetwork(project: EmulatedProject, of: string): Operation {
   networkNamed(project, of);
   const users = [
     ...[...project.subnetworks.values()].filter(({ network }) => network === of).map((each) => each.name),
     ...[...project.firewalls.values()].filter(({ network }) => lastOf(network) === of).map((each) => each.name),
   ];
-  if (users.length > 0)
-    throw new GcpError(
-      400,
-      'resourceInUseByAnotherResource',
-      `The network resource 'projects/${project.id}/global/networks/${of}' is already being used by '${users[0]}'`,
-    );
+  if (users.length > 0) {
+    const message = `The network resource 'projects/${project.id}/global/networks/${of}' is already being used by '${users[0]}'`;
+    const error = { code: 'RESOURCE_IN_USE_BY_ANOTHER_RESOURCE', message };
+    return { ...done(project, 'delete', 'global', `global/networks/${of}`), error };
+  }
   project.networks.delete(of);
   return done(project, 'delete', 'global', `global/networks/${of}`);
 }

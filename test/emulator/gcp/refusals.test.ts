@@ -165,13 +165,6 @@ describe('other calls', () => {
       [400, 'resourceInUseByAnotherResource'],
     ],
     [
-      'a network that is used',
-      'DELETE',
-      'global/networks/ropewalk',
-      undefined,
-      [400, 'resourceInUseByAnotherResource'],
-    ],
-    [
       'the disk of an instance',
       'DELETE',
       'zones/us-central1-a/disks/taken',
@@ -202,6 +195,18 @@ describe('other calls', () => {
     ['a method that does not exist', 'PUT', 'global/firewalls/taken', undefined, [404, 'notFound']],
   ])('%s: refused', async (_, method, path, body, refusal) => {
     expect(await refused(method, `test-project/${path}`, body)).toEqual(refusal);
+  });
+
+  it('of a network that is used is accepted, and its operation fails', async () => {
+    const response = await fetch(`${emulator.url}/compute/v1/projects/test-project/global/networks/ropewalk`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${controlPlaneToken}` },
+    });
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { error: { errors: [{ code: 'RESOURCE_IN_USE_BY_ANOTHER_RESOURCE' }] }, httpErrorStatusCode: 400 },
+    ]);
+    expect((await emulator.project()).networks.map(({ name }) => name)).toContain('ropewalk');
   });
 
   it('without credentials, with credentials that were revoked, and of another project: refused', async () => {

@@ -68,9 +68,7 @@ export function operationOf(project: EmulatedProject, operation: Operation): obj
     startTime: rfc3339(insertedAtMs),
     ...(isDone ? { endTime: rfc3339(doneAtMs()) } : {}),
     ...(groupId === null ? {} : { operationGroupId: groupId }),
-    ...(isDone && error !== null
-      ? { error: { errors: [error] }, httpErrorStatusCode: 503, httpErrorMessage: 'SERVICE UNAVAILABLE' }
-      : {}),
+    ...(isDone && error !== null ? { error: { errors: [error] }, ...statusOf(error.code) } : {}),
     ...(perLocation === null
       ? {}
       : {
@@ -85,6 +83,16 @@ export function operationOf(project: EmulatedProject, operation: Operation): obj
         }),
     selfLink: linkOf(project, `${scope}/operations/${name}`),
   };
+}
+
+/** As operations of real projects have it in bug reports. */
+function statusOf(code: string): { httpErrorStatusCode: number; httpErrorMessage: string } {
+  const [httpErrorStatusCode, httpErrorMessage]: [number, string] = /^QUOTA_EXCEEDED|PERMISSION|DENIED/.test(code)
+    ? [403, 'FORBIDDEN']
+    : /IN_USE|NOT_FOUND|INVALID/.test(code)
+      ? [400, 'BAD REQUEST']
+      : [503, 'SERVICE UNAVAILABLE'];
+  return { httpErrorStatusCode, httpErrorMessage };
 }
 
 /** `user`: the instance that it is attached to. */
