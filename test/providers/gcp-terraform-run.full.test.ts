@@ -28,11 +28,12 @@ const meta = ['count', 'for_each', 'depends_on'];
 
 /** What Google's provider computes has the forms that its documentation says. */
 function computed(type: string, own: Record<string, unknown>): Record<string, string> {
-  const at = `projects/${own['project']}`;
-  if (type === 'google_compute_network') return { id: `${at}/global/networks/${own['name']}` };
-  if (type === 'google_project_iam_custom_role') return { name: `${at}/roles/${own['role_id']}` };
+  const text = (key: string): string => String(own[key]);
+  const at = `projects/${text('project')}`;
+  if (type === 'google_compute_network') return { id: `${at}/global/networks/${text('name')}` };
+  if (type === 'google_project_iam_custom_role') return { name: `${at}/roles/${text('role_id')}` };
   if (type !== 'google_service_account') return {};
-  const email = `${own['account_id']}@${own['project']}.iam.gserviceaccount.com`;
+  const email = `${text('account_id')}@${text('project')}.iam.gserviceaccount.com`;
   return { email, name: `${at}/serviceAccounts/${email}` };
 }
 
@@ -93,7 +94,7 @@ it.skipIf(program === undefined)('is valid, and makes what setup makes', { timeo
       for (const type of types) {
         const really = values.root_module.resources.filter(({ name }) => name.startsWith(`${type}__`));
         const expected = made(type).map((own) => ({ ...own, ...computed(type, own) }));
-        expect(byText(really.map(({ values: { input } }) => input)), type).toEqual(byText(expected));
+        expect([type, byText(really.map(({ values: { input } }) => input))]).toEqual([type, byText(expected)]);
       }
       expect(values.outputs.setup.value).toBe(
         `ropewalk setup gcp --project my-project --deployment dep_1 --name rope-test --region us-central1,europe-west4${bucket === null ? '' : ' --bucket my-bucket'}`,
