@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { shortTime, time } from './format.ts';
+import { shortTime, textOf, time } from './format.ts';
 import type { LiveState } from './live.ts';
 
 const tones: Record<string, string> = {
@@ -10,6 +10,7 @@ const tones: Record<string, string> = {
   ...{ assigned: 'busy', stopping: 'busy', pending: 'idle', stopped: 'idle', cancelled: 'idle' },
   ...{ error: 'bad', unknown: 'bad', exceeded: 'bad', rejected: 'bad', waiting: 'idle', warned: 'busy' },
   ...{ broken: 'bad', approved: 'good', ok: 'good', valid: 'good', enabled: 'good' },
+  ...{ delivered: 'good', failed: 'bad', disabled: 'bad' },
 };
 
 export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;
@@ -115,8 +116,30 @@ export function Bar({ parts, label }: { parts: { state: string; count: number }[
   );
 }
 
-/** Asks before it acts, and shows why an action failed. */
-export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: () => Promise<unknown> }) {
+/** Used of a whole: the text says it, and a bar shows it. */
+export const Share = ({ of, used, text }: { of: number; used: number; text: string }) => {
+  const percent = of > 0 ? Math.min(100, (used / of) * 100) : 0;
+  const tone = percent >= 100 ? 'bad' : 'busy';
+  return (
+    <span class="used">
+      {text} <span class="muted">({Math.floor(of > 0 ? (used / of) * 100 : 0)} %)</span>
+      <span class="share" aria-hidden="true">
+        <i class={tone} style={{ width: `${percent}%` }} />
+      </span>
+    </span>
+  );
+};
+
+interface ActProps {
+  text: string;
+  /** Where several rows have the same button: for those who do not see the row. */
+  of?: string;
+  ask: string;
+  onAct: () => Promise<unknown>;
+}
+
+/** Asks before it acts, and shows why it could not. */
+export function Act({ text, of, ask, onAct }: ActProps) {
   const [state, setState] = useState<'idle' | 'asking' | 'busy'>('idle');
   const [problem, setProblem] = useState('');
   const first = useRef<HTMLButtonElement>(null);
@@ -132,7 +155,7 @@ export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: ()
     setState('busy');
     setProblem('');
     onAct()
-      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => setProblem(textOf(error)))
       .finally(() => setState('idle'));
   };
   return (
@@ -148,7 +171,13 @@ export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: ()
           </button>
         </>
       ) : (
-        <button ref={first} disabled={state === 'busy'} onClick={() => setState('asking')}>
+        <button
+          ref={first}
+          class={of === undefined ? '' : 'small'}
+          aria-label={of === undefined ? undefined : `${text} ${of}`}
+          disabled={state === 'busy'}
+          onClick={() => setState('asking')}
+        >
           {text}
         </button>
       )}

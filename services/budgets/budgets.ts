@@ -1,4 +1,6 @@
-// Budgets: set, list and delete.
+// Budgets as people set and see them.
+import { isDeepStrictEqual } from 'node:util';
+
 import { periodEndMs, type Budget, type BudgetSubject } from '../../domain/budget/budget.ts';
 import { spentBy, type CountedBudget } from '../../domain/budget/admit.ts';
 import { levelOf } from '../../domain/budget/standing.ts';
@@ -17,7 +19,10 @@ export async function listBudgets({ deps, actor }: Context): Promise<BudgetList>
   return { items: (await deps.store.budgets.list(actor.workspace)).map((budget) => showBudget(budget, nowMs)) };
 }
 
-/** Counts before the answer, so a budget that is already used up acts at once. */
+/**
+ * Counted before the answer: a budget that is used up already acts at once.
+ * @throws RopewalkError NOT_FOUND and VALIDATION for a subject that costs nothing any more: a mistyped one would limit nothing.
+ */
 export async function putBudget(
   context: Context,
   { budget: name, ...input }: PutBudgetParsed & { budget: string },
@@ -25,8 +30,10 @@ export async function putBudget(
   const { deps, actor } = context;
   requireScope(actor, 'admin');
   const { dollars, period, warnAtPercent, action } = input;
+  const subject = subjectOf(input);
+  await requireSubject(context, name, subject);
   const budget: Budget = {
-    ...{ name, subject: subjectOf(input), period, action },
+    ...{ name, subject, period, action },
     ...{ micros: microsOf(dollars), warnShare: warnAtPercent / 100 },
   };
   orRefused(await deps.store.budgets.put(actor.workspace, { budget, by: byOf(actor) }, deps.now()));
@@ -42,6 +49,40 @@ export async function removeBudget(context: Context, { budget: name }: { budget:
   await countWorkspace(deps, actor.workspace);
   return showBudget({ ...removed, counted: null }, deps.now());
 }
+
+/** A budget that is there may be changed after its subject has ended. */
+async function requireSubject({ deps, actor }: Context, name: string, subject: BudgetSubject): Promise<void> {
+  if (subject.kind === 'workspace') return;
+  const known = (await deps.store.budgets.list(actor.workspace)).find((each) => each.name === name);
+  if (known !== undefined && isDeepStrictEqual(known.subject, subject)) return;
+  if (subject.kind === 'user') {
+    const users = await deps.store.people.listUsers(actor.workspace);
+    if (!users.some((each) => each.name === subject.user)) throw noUser(subject.user);
+    return;
+  }
+  const { kind, number } = subject;
+  const { views } = deps;
+  const { record } = await (kind === 'job'
+    ? views.jobRow(actor.workspace, number)
+    : views.clusterRow(actor.workspace, number));
+  if (record.state === 'ended') throw hasEnded(kind, number);
+}
+
+const noUser = (user: string): RopewalkError =>
+  new RopewalkError({
+    code: 'NOT_FOUND',
+    field: 'user',
+    message: `user: the workspace has no user ${user}.`,
+    hint: '`ropewalk user list` lists the people of the workspace.',
+  });
+
+const hasEnded = (kind: 'job' | 'cluster', number: number): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: kind,
+    message: `${kind}: the ${kind} ${number} has ended, and costs nothing more.`,
+    hint: 'Name an open one.',
+  });
 
 function subjectOf({ user, cluster, job }: PutBudgetParsed): BudgetSubject {
   if ([user, cluster, job].filter((each) => each !== undefined).length > 1) {

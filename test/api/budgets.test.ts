@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { CostInterval } from '../../domain/cost/interval.ts';
 import { countBudgets } from '../../services/budgets/count.ts';
-import { createTestApi } from './support.ts';
+import { createTestApi, endedView } from './support.ts';
 
 const hourMs = 3_600_000;
 
@@ -129,4 +129,23 @@ it("is an admin's to change, and a wrong one is refused by its field", async () 
     const response = await test.put('x', body);
     expect([response.status, (await response.json()).error.field]).toEqual([422, field]);
   }
+});
+
+it('of somebody or something that is not there, or has ended, is refused: it would limit nothing', async () => {
+  const test = await api();
+  const refused = async (body: object) => {
+    const response = await test.put('x', { dollars: 1, ...body });
+    return [response.status, (await response.json()).error.message];
+  };
+  expect(await refused({ user: 'adda' })).toEqual([404, 'user: the workspace has no user adda.']);
+  expect((await refused({ cluster: 999 }))[0]).toBe(404);
+  expect((await refused({ job: 999 }))[0]).toBe(404);
+  const number = await test.submit({});
+  expect((await test.put('job', { dollars: 1, job: number })).status).toBe(200);
+  await test.call('POST', `/v1/jobs/${number}/cancel`);
+  const view = endedView(test, number);
+  await test.store.jobs.end({ view, version: 99, release: true, nowMs: test.now() });
+  expect(await refused({ job: number })).toEqual([422, `job: the job ${number} has ended, and costs nothing more.`]);
+  // The budget that it has already may be changed.
+  expect((await test.put('job', { dollars: 2, job: number })).status).toBe(200);
 });

@@ -59,7 +59,7 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows people, budgets, tokens, environments and webhooks of the workspace as texts', async () => {
+  it('shows people, tokens, environments and webhooks of the workspace as texts, and budgets on the page of spend', async () => {
     const put = (path: string, body: object) => app.api.call('PUT', path, { token: boss, body });
     await put('/v1/budgets/ml', { dollars: 500, user: 'bob' });
     await put('/v1/environments/weather', { container: 'ghcr.io/example/weather:1' });
@@ -70,12 +70,14 @@ describe.runIf(hasChromium)('the pages of an admin', () => {
     await openAs(boss, '/');
     await app.page.getByRole('link', { name: 'Workspace' }).click();
     await app.page.getByRole('heading', { name: 'Workspace default' }).waitFor();
-    for (const text of ['user bob', 'weather', 'https://hooks.example', 'budget.*', hostile]) {
+    for (const text of ['weather', 'https://hooks.example', 'budget.*', hostile]) {
       await app.page.getByText(text, { exact: true }).first().waitFor();
     }
     await app.page.getByRole('cell', { name: 'member', exact: true }).waitFor();
     await app.page.getByRole('cell', { name: '0 of 64', exact: true }).waitFor();
     await accessible('workspace');
     expect([await app.page.title(), complaints]).toEqual(['Workspace default · Ropewalk', []]);
+    await app.page.getByRole('link', { name: 'Spend' }).click();
+    await app.page.getByText('user bob', { exact: true }).waitFor();
   });
 });

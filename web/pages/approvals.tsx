@@ -1,7 +1,8 @@
-// Pending and decided approvals of an admin.
-import { useCallback } from 'preact/hooks';
+// What waits for the approval of an admin, and what was decided.
+import { useCallback, useState } from 'preact/hooks';
 
-import type { Approval, ApprovalPage, ApprovalRule } from '../../schema/approvals.ts';
+import type { Approval, ApprovalPage, ApprovalRule, PutApprovalRule } from '../../schema/approvals.ts';
+import { Check, Form, NumberField, Opener, type Values } from '../forms.tsx';
 import { dollars, time } from '../format.ts';
 import { Act, Facts, State, Table, Title } from '../parts.tsx';
 import { useReading } from '../read.ts';
@@ -26,7 +27,7 @@ export function ApprovalsPage({ session }: { session: Session }) {
     <>
       <Title text="Approvals" />
       {problem !== '' && <p role="alert">{problem}</p>}
-      <Facts facts={factsOf(rule)} />
+      <Rule {...{ session, rule, again }} />
       {items.length === 0 ? (
         <p class="empty">Nothing has needed an approval.</p>
       ) : (
@@ -63,6 +64,49 @@ export function ApprovalsPage({ session }: { session: Session }) {
     </>
   );
 }
+
+function Rule({ session, rule, again }: { session: Session; rule: ApprovalRule; again: () => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
+  const put = (values: Values) => call(session, 'PUT', '/v1/workspace/approval', bodyOf(values)).finally(again);
+  return (
+    <>
+      <Facts facts={factsOf(rule)} />
+      {isOpen && (
+        <Form title="What needs an approval" send="Save" onSend={put} onClose={() => setOpen(false)}>
+          <NumberField label="Above, dollars an hour" name="perHour" {...amount(rule.dollarsPerHour)} />
+          <NumberField label="Above, dollars in total" name="total" {...amount(rule.dollars)} />
+          <NumberField
+            label="Ends after, in hours"
+            name="hours"
+            required
+            {...{ min: 1, max: 720, value: Math.round((rule.timeoutSeconds ?? usualTimeoutSeconds) / 3_600) }}
+          />
+          <Check label="Admins may approve what they created" name="allowOwn" isChecked={rule.allowOwn} />
+        </Form>
+      )}
+      {isAdmin(session) && (
+        <div class="actions">
+          <Opener text="Change the rule" isOpen={isOpen} onChange={setOpen} />
+        </div>
+      )}
+    </>
+  );
+}
+
+const usualTimeoutSeconds = 86_400;
+
+const amount = (value: number | null) => ({
+  ...{ min: 0, max: 1_000_000_000, step: 0.01, placeholder: 'not limited' },
+  ...(value === null ? {} : { value }),
+});
+
+/** Without both amounts, nothing needs an approval. */
+const bodyOf = (values: Values): PutApprovalRule => ({
+  dollarsPerHour: values.number('perHour') ?? null,
+  dollars: values.number('total') ?? null,
+  allowOwn: values.isChecked('allowOwn'),
+  timeout: `${values.number('hours') ?? 24}h`,
+});
 
 const factsOf = ({ dollarsPerHour, dollars: total, allowOwn, timeoutSeconds }: ApprovalRule): [string, string][] =>
   timeoutSeconds === null

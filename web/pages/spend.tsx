@@ -1,4 +1,4 @@
-// Costs: by user, tag, job, cluster, day or type, and a bar for each day.
+// What was spent: by user, tag, job, cluster, day or type, and a bar for each day; budgets.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -6,9 +6,10 @@ import 'uplot/dist/uPlot.min.css';
 import type { Costs } from '../../schema/costs.ts';
 import { dayRange } from '../axes.ts';
 import { useChart } from '../chart.ts';
-import { dollars, time } from '../format.ts';
+import { dollars, textOf, time } from '../format.ts';
 import { Facts, Table, Title } from '../parts.tsx';
 import { useQuery } from '../router.ts';
+import { Budgets } from '../sections/budgets.tsx';
 import { call, type Session } from '../session.ts';
 
 const groupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
@@ -36,7 +37,7 @@ export function SpendPage({ session }: { session: Session }) {
         },
         (error: unknown) => {
           if (isLeft) return;
-          setProblem(error instanceof Error ? error.message : String(error));
+          setProblem(textOf(error));
           retry = setTimeout(readBoth, retryMs);
         },
       );
@@ -55,6 +56,7 @@ export function SpendPage({ session }: { session: Session }) {
       </form>
       {problem !== '' && <p role="alert">{problem}</p>}
       {costs !== null && <Spent costs={costs.grouped} days={costs.days} />}
+      <Budgets session={session} />
     </>
   );
 }

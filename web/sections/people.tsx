@@ -1,0 +1,136 @@
+// People: who they are, what they may do and use. An admin adds, changes and removes them.
+import { useState } from 'preact/hooks';
+
+import type { CreatedToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';
+import { Check, Choice, Field, Form, NumberField, Opener, Secret, type Values } from '../forms.tsx';
+import { Act, Table } from '../parts.tsx';
+import { call, isAdmin, type Session } from '../session.ts';
+import { Section } from './section.tsx';
+
+const roles = ['admin', 'member', 'read-only'];
+const firstTokenLasts = '30 days';
+
+interface Props {
+  session: Session;
+  users: User[];
+  workspace: WorkspaceInfo;
+  again: () => Promise<void>;
+}
+
+export function People({ session, users, workspace, again }: Props) {
+  const [form, setForm] = useState<'new' | User | null>(null);
+  const [made, setMade] = useState<CreatedToken | null>(null);
+  const useOf = new Map(workspace.users.map((each) => [each.name, each.use]));
+  const put = (name: string, body: PutUser) => call(session, 'PUT', pathOf(name), body).finally(again);
+  const add = async (values: Values): Promise<void> => {
+    const name = values.text('name');
+    // The same request would change their role.
+    if (users.some((each) => each.name === name))
+      throw new Error(`${name} is here already: change their role in the list.`);
+    await put(name, { role: roleOf(values) });
+    if (!values.isChecked('token')) return;
+    const body = { user: name, name: 'first token', expires: firstTokenLasts };
+    setMade(await call<CreatedToken>(session, 'POST', '/v1/tokens', body).finally(again));
+  };
+  const rowOf = ({ name, role, limits: own }: User) => {
+    const used = useOf.get(name) ?? { running: 0, instances: 0, vcpus: 0 };
+    const allowed = { ...workspace.perUser, ...own };
+    const of = (what: keyof typeof used): string =>
+      allowed[what] === undefined ? String(used[what]) : `${used[what]} of ${allowed[what]}`;
+    return [name, role, of('running'), of('instances'), of('vcpus')];
+  };
+  const actionsOf = (user: User) => (
+    <span class="actions">
+      <button class="small" aria-label={`Change ${user.name}`} onClick={() => setForm(user)}>
+        Change
+      </button>
+      <Act
+        text="Remove"
+        of={user.name}
+        ask={`Remove ${user.name}, and end their tokens? What they started goes on.`}
+        onAct={() => call(session, 'DELETE', pathOf(user.name)).finally(again)}
+      />
+    </span>
+  );
+  const above = (
+    <>
+      {form === 'new' && (
+        <Form title="Add a person" send="Add" onSend={add} onClose={() => setForm(null)}>
+          <Field label="Name, or the e-mail address they sign in with" name="name" required maxLength={100} />
+          <Choice label="Role" name="role" value="member" choices={roles} />
+          <Check label={`Make a token for them, for ${firstTokenLasts}`} name="token" />
+        </Form>
+      )}
+      {form !== null && form !== 'new' && (
+        <Form
+          key={form.name}
+          title={`Change ${form.name}`}
+          send="Save"
+          onSend={(values) => put(form.name, { role: roleOf(values), limits: limitsOf(values) })}
+          onClose={() => setForm(null)}
+        >
+          <Choice label="Role" name="role" value={form.role} choices={roles} />
+          <Limits limits={form.limits} placeholder="as others" />
+        </Form>
+      )}
+      {made !== null && <Secret what={`The token of ${made.user}.`} text={made.token} onClose={() => setMade(null)} />}
+    </>
+  );
+  const mayChange = isAdmin(session);
+  return (
+    <Section
+      title="People"
+      above={above}
+      action={
+        mayChange && (
+          <Opener text="Add a person" isOpen={form === 'new'} onChange={(isOpen) => setForm(isOpen ? 'new' : null)} />
+        )
+      }
+    >
+      <Table
+        caption="People"
+        columns={['User', 'Role', 'Open', 'Instances', 'vCPUs', ...(mayChange ? ['Actions'] : [])]}
+        rows={users.map((user) => [...rowOf(user), ...(mayChange ? [actionsOf(user)] : [])])}
+      />
+    </Section>
+  );
+}
+
+const pathOf = (name: string): string => `/v1/users/${encodeURIComponent(name)}`;
+
+const roleOf = (values: Values): User['role'] => {
+  const role = values.text('role');
+  return role === 'admin' || role === 'read-only' ? role : 'member';
+};
+
+const kinds = [
+  { name: 'running', label: 'Open jobs and clusters' },
+  { name: 'instances', label: 'Instances' },
+  { name: 'vcpus', label: 'vCPUs' },
+] as const;
+
+export const Limits = ({ limits, placeholder = '' }: { limits: User['limits']; placeholder?: string }) => (
+  <>
+    {kinds.map(({ name, label }) => (
+      <NumberField
+        key={name}
+        {...{ name, placeholder }}
+        label={`At most: ${label}`}
+        {...valueOf(limits[name])}
+        min={0}
+        max={1_000_000}
+      />
+    ))}
+  </>
+);
+
+const valueOf = (value: number | undefined) => (value === undefined ? {} : { value });
+
+/** Null when none is given. */
+export function limitsOf(values: Values): User['limits'] | null {
+  const given = kinds.flatMap(({ name }) => {
+    const value = values.number(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return given.length === 0 ? null : Object.fromEntries(given);
+}
