@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type { NewPeople } from '../domain/people/sign-in.ts';
 import { isLoopback, type Environment, type EnvironmentProblem } from '../platform/environment.ts';
+import { createGithubProvider, isGithub } from '../platform/github-sign-in.ts';
 import { createOidcProvider } from '../platform/oidc.ts';
 import { createSecret } from '../platform/secret.ts';
 import { signInPath } from '../services/login/sign-in.ts';
@@ -22,6 +23,7 @@ export const signInVariables = {
     .url({ protocol: /^https?$/, error: 'must be an https URL' })
     .refine((text) => isPrivateLink(text), 'must be an https URL; http is for this machine alone')
     .optional(),
+  ROPEWALK_OIDC_KIND: z.enum(['openid', 'github'], 'must be openid or github').optional(),
   ROPEWALK_OIDC_CLIENT_ID: z.string().max(500).optional(),
   ROPEWALK_OIDC_CLIENT_SECRET: z.string().max(4_000).optional(),
   ROPEWALK_OIDC_CLIENT_SECRET_FILE: z.string().optional(),
@@ -44,6 +46,7 @@ export const signInVariables = {
 
 export const signInExamples = {
   ROPEWALK_OIDC_ISSUER: 'https://accounts.google.com',
+  ROPEWALK_OIDC_KIND: 'openid',
   ROPEWALK_OIDC_CLIENT_ID: 'ropewalk',
   ROPEWALK_OIDC_CLIENT_SECRET_FILE: '/etc/ropewalk/oidc-secret',
   ROPEWALK_OIDC_NAME: 'Google',
@@ -55,6 +58,8 @@ export const signInExamples = {
 /** The operator's settings; the secret is read from its file when the process starts. */
 export interface SignInEnvironment {
   issuer: string;
+  /** GitHub signs people in by OAuth 2 alone. */
+  kind: 'openid' | 'github';
   clientId: string;
   secret: SecretSetting;
   name: string;
@@ -72,6 +77,7 @@ export function readSignIn(values: Values): SignInEnvironment | null {
   const [workspace = '', role] = values.ROPEWALK_OIDC_NEW_PEOPLE?.split(':') ?? [];
   return {
     ...{ issuer, clientId },
+    kind: values.ROPEWALK_OIDC_KIND ?? (isGithub(issuer) ? 'github' : 'openid'),
     secret: secretSetting(text, file),
     name: values.ROPEWALK_OIDC_NAME ?? new URL(issuer).hostname,
     domains: values.ROPEWALK_OIDC_DOMAINS ?? null,
@@ -104,14 +110,12 @@ export async function createSignIn(
   settings: SignInEnvironment,
   ports: { publicUrl: string; monotonicMs: () => number; read: ReadText },
 ): Promise<SignInSettings> {
-  const { issuer, clientId, secret, ...rest } = settings;
+  const { issuer, kind, clientId, secret, ...rest } = settings;
   const text = await readSecretSetting(secret, ports.read);
   if (text === '') throw new Error('ROPEWALK_OIDC_CLIENT_SECRET_FILE is empty.');
   const redirectUrl = new URL(`${signInPath}/callback`, ports.publicUrl).href;
-  const provider = createOidcProvider(
-    { issuer, clientId, clientSecret: createSecret(text), redirectUrl },
-    ports.monotonicMs,
-  );
+  const client = { issuer, clientId, clientSecret: createSecret(text), redirectUrl };
+  const provider = kind === 'github' ? createGithubProvider(client) : createOidcProvider(client, ports.monotonicMs);
   return { ...rest, provider };
 }
 

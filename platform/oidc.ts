@@ -57,7 +57,7 @@ export function createOidcProvider(settings: OidcSettings, monotonicMs: () => nu
   return {
     begin: async ({ state, nonce, verifier }) => {
       const config = await discovered().catch((error: unknown) => {
-        throw unavailable(error);
+        throw unavailableProvider(error);
       });
       return client.buildAuthorizationUrl(config, {
         ...{ redirect_uri: redirectUrl, scope: 'openid email', state, nonce },
@@ -66,13 +66,13 @@ export function createOidcProvider(settings: OidcSettings, monotonicMs: () => nu
     },
     finish: async (query, { state, nonce, verifier }) => {
       const config = await discovered().catch((error: unknown) => {
-        throw unavailable(error);
+        throw unavailableProvider(error);
       });
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
       const url = new URL(redirectUrl);
       url.search = query;
       const tokens = await client.authorizationCodeGrant(config, url, checks).catch((error: unknown) => {
-        throw isOutage(error) ? unavailable(error) : refused(error);
+        throw isOutage(error) ? unavailableProvider(error) : refused(error);
       });
       const claims = tokens.claims();
       if (claims === undefined) throw refused(new Error('no ID token'));
@@ -116,7 +116,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed';
 }
 
-const unavailable = (cause: unknown): RopewalkError =>
+export const unavailableProvider = (cause: unknown): RopewalkError =>
   new RopewalkError(
     {
       code: 'UNAVAILABLE',
@@ -126,20 +126,24 @@ const unavailable = (cause: unknown): RopewalkError =>
     { cause },
   );
 
-const refused = (cause: unknown): RopewalkError =>
+const refused = (cause: unknown): RopewalkError => refusedAnswer(cause, reasonOf(cause));
+
+/** `code`: shown as far as it looks like one; a text of the provider may repeat what was sent. */
+export const refusedAnswer = (cause: unknown, code: string): RopewalkError =>
   new RopewalkError(
     {
       code: 'UNAUTHENTICATED',
-      message: `The identity provider's answer was refused: ${reasonOf(cause)}.`,
+      message: `The identity provider's answer was refused: ${known(code)}.`,
       hint: 'Sign in again from the start.',
     },
     { cause },
   );
 
-/** Codes only: the provider's texts may repeat the request. */
+const known = (code: string): string => (/^[a-z0-9_ ]{1,60}$/i.test(code) ? code : 'an error of its own');
+
 function reasonOf(error: unknown): string {
   if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
-    return /^[a-z_]{1,60}$/.test(error.error) ? error.error : 'an error of its own';
+    return error.error;
   }
   return error instanceof client.ClientError ? (error.code ?? 'it is not valid') : 'it is not valid';
 }

@@ -15,7 +15,7 @@ const read = (more: Record<string, string> = {}) => readSettings({ ...good, ...o
 it('is off without an issuer, and lets in only people who were added unless it says otherwise', () => {
   expect(readSettings(good).signIn).toBeNull();
   expect(read()).toEqual({
-    ...{ issuer: oidc.ROPEWALK_OIDC_ISSUER, clientId: 'ropewalk', secret: { file: '/etc/secret' } },
+    ...{ issuer: oidc.ROPEWALK_OIDC_ISSUER, kind: 'openid', clientId: 'ropewalk', secret: { file: '/etc/secret' } },
     ...{ name: 'accounts.google.com', domains: null, newPeople: null, sessionMs: 168 * 3_600_000 },
   });
   const more = { ROPEWALK_OIDC_DOMAINS: 'Example.com,b.example', ROPEWALK_OIDC_NEW_PEOPLE: 'default:read-only' };
@@ -25,7 +25,14 @@ it('is off without an issuer, and lets in only people who were added unless it s
   });
 });
 
+it('signs in with GitHub at github.com, and at another address of it that is said to be one', () => {
+  expect(read({ ROPEWALK_OIDC_ISSUER: 'https://github.com' })).toMatchObject({ kind: 'github', name: 'github.com' });
+  const enterprise = { ROPEWALK_OIDC_ISSUER: 'https://github.example.com', ROPEWALK_OIDC_KIND: 'github' };
+  expect(read(enterprise)).toMatchObject({ kind: 'github', issuer: 'https://github.example.com' });
+});
+
 it.each([
+  ['another kind', { ROPEWALK_OIDC_KIND: 'saml' }, 'ROPEWALK_OIDC_KIND'],
   ['new people of any domain', { ROPEWALK_OIDC_NEW_PEOPLE: 'default:member' }, 'ROPEWALK_OIDC_DOMAINS'],
   ['new admins', { ROPEWALK_OIDC_NEW_PEOPLE: 'default:admin' }, 'ROPEWALK_OIDC_NEW_PEOPLE'],
   ['an issuer over plain HTTP', { ROPEWALK_OIDC_ISSUER: 'http://idp.example.com' }, 'ROPEWALK_OIDC_ISSUER'],
