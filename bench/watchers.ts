@@ -11,8 +11,8 @@ import type { BenchOptions } from './options.ts';
 import { cpuClock, residentMb } from './processes.ts';
 import type { Report } from './report.ts';
 
-/** The maximum per token. */
-const streamsOfToken = 100;
+/** As many as one user may have open; a workspace may have ten times as many. */
+const streamsOfUser = 100;
 
 export async function watchersBench(report: Report, { small, watchers }: BenchOptions): Promise<void> {
   const count = watchers ?? (small ? 100 : 1_000);
@@ -29,7 +29,7 @@ export async function watchersBench(report: Report, { small, watchers }: BenchOp
 
     const ran = await client.jobs.create({ command: ['sh', '-c', 'sleep 5'], ntasks: small ? 20 : 200 });
     const paths = [`/v1/live/jobs/${ran.number}?follow=true`, '/v1/live/jobs?follow=true&limit=200'];
-    const lines = await watch(stack.apiUrl, agent, client, { count, paths });
+    const lines = await watch(stack.apiUrl, agent, client, { count, paths, users: 'watches' });
     report.figure(`${count} watchers while the job runs, of one core`, await cpuPercent(api, seconds), '%');
     report.figure('  memory', await residentMb(api), 'MB');
     report.figure('  whoami of another client', await timed(client), 'ms');
@@ -41,7 +41,7 @@ export async function watchersBench(report: Report, { small, watchers }: BenchOp
 
     await sleep(2_000);
     const open = [`/v1/live/jobs/${waiting.number}?follow=true`];
-    await watch(stack.apiUrl, agent, client, { count: Math.floor(count / 2), paths: open });
+    await watch(stack.apiUrl, agent, client, { count: Math.floor(count / 2), paths: open, users: 'waits' });
     report.figure(`${count} watchers while nothing changes, of one core`, await cpuPercent(api, seconds), '%');
     report.figure('  memory', await residentMb(api), 'MB');
     report.figure('  whoami of another client', await timed(client), 'ms');
@@ -53,12 +53,14 @@ export async function watchersBench(report: Report, { small, watchers }: BenchOp
 
 interface Watch {
   count: number;
-  /** Used in turn. */
+  /** How their names begin. */
+  users: string;
+  /** Taken in turn. */
   paths: readonly string[];
 }
 
 /** Resolves when each has its first line. */
-async function watch(apiUrl: string, agent: Agent, client: Client, { count, paths }: Watch) {
+async function watch(apiUrl: string, agent: Agent, client: Client, { count, paths, users }: Watch) {
   const { hostname, port } = new URL(apiUrl);
   const seen = { first: 0, total: 0, ended: 0, refused: 0 };
   const open = (token: string, path: string): void => {
@@ -77,9 +79,11 @@ async function watch(apiUrl: string, agent: Agent, client: Client, { count, path
     });
     sent.end();
   };
-  for (let from = 0; from < count; from += streamsOfToken) {
-    const { token } = await client.tokens.create({ name: `watcher-${from}` });
-    for (let at = from; at < Math.min(count, from + streamsOfToken); at += 1) {
+  for (let from = 0; from < count; from += streamsOfUser) {
+    const user = `${users}-${from}`;
+    await client.users.set(user, { role: 'read-only' });
+    const { token } = await client.tokens.create({ name: user, user });
+    for (let at = from; at < Math.min(count, from + streamsOfUser); at += 1) {
       open(token, paths[at % paths.length] ?? '/');
     }
   }

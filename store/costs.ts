@@ -1,5 +1,5 @@
 // The cost ledger: entries come with the views of clusters, and stay when those have ended.
-import type { CostInterval } from '../domain/cost/interval.ts';
+import type { CostInterval, PriceChange } from '../domain/cost/interval.ts';
 import type { CostEntry } from '../domain/cost/summary.ts';
 import type { Database } from './database.ts';
 import type { CostQuery, CostStore } from './cost-port.ts';
@@ -67,6 +67,7 @@ const intervalOf = (row: CostTable): CostInterval => ({
   ...{ microsPerHour: row.micros_per_hour, diskMicrosPerHour: row.disk_micros_per_hour },
   ...{ addressMicrosPerHour: row.address_micros_per_hour, source: row.price_source },
   ...{ fromMs: row.from_ms, toMs: row.to_ms },
+  ...(row.later_prices === null ? {} : { later: JSON.parse(row.later_prices) as PriceChange[] }),
   ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as Record<string, string> }),
 });
 
@@ -82,7 +83,12 @@ export async function writeCosts(
       .onConflict((conflict) =>
         conflict
           .columns(['cluster', 'instance'])
-          .doUpdateSet((build) => ({ from_ms: build.ref('excluded.from_ms'), to_ms: build.ref('excluded.to_ms') }))
+          .doUpdateSet((build) => ({
+            ...{ from_ms: build.ref('excluded.from_ms'), to_ms: build.ref('excluded.to_ms') },
+            micros_per_hour: build.ref('excluded.micros_per_hour'),
+            later_prices: build.ref('excluded.later_prices'),
+            price_source: build.ref('excluded.price_source'),
+          }))
           .where('costs.to_ms', 'is', null),
       )
       .execute();
@@ -107,5 +113,6 @@ const rowOf = (cluster: number, workspace: string, entry: CostInterval): CostTab
   ...{ market: entry.market, micros_per_hour: entry.microsPerHour, disk_micros_per_hour: entry.diskMicrosPerHour },
   address_micros_per_hour: entry.addressMicrosPerHour,
   tags: entry.tags === undefined ? null : JSON.stringify(entry.tags),
+  later_prices: entry.later === undefined ? null : JSON.stringify(entry.later),
   ...{ price_source: entry.source, from_ms: entry.fromMs, to_ms: entry.toMs },
 });

@@ -214,6 +214,8 @@ export interface CostTable {
   micros_per_hour: number;
   disk_micros_per_hour: number;
   address_micros_per_hour: number;
+  /** JSON; null without any. */
+  later_prices: string | null;
   price_source: string;
   /** JSON; null without tags. */
   tags: string | null;

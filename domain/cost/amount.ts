@@ -38,11 +38,21 @@ export const microsPerHour = (intervals: readonly CostInterval[]): number =>
   intervals.reduce((sum, interval) => sum + (interval.toMs === null ? hourlyMicros(interval) : 0), 0);
 
 function totalAt(interval: CostInterval, atMs: number): Amount {
-  const { fromMs, microsPerHour: price, diskMicrosPerHour, addressMicrosPerHour } = interval;
+  const { fromMs, diskMicrosPerHour, addressMicrosPerHour } = interval;
   const seconds = Math.ceil(Math.max(0, atMs - fromMs) / 1_000);
   const billed = Math.max(minimumSeconds, seconds);
-  return {
-    micros: Math.round((billed * price + seconds * (diskMicrosPerHour + addressMicrosPerHour)) / 3_600),
-    seconds,
-  };
+  const ofInstance = pricedMs(interval, fromMs, fromMs + billed * 1_000) / 1_000;
+  return { micros: Math.round((ofInstance + seconds * (diskMicrosPerHour + addressMicrosPerHour)) / 3_600), seconds };
+}
+
+/** Of the instance alone: each price an hour times the milliseconds of the period in which it holds. */
+export function pricedMs(
+  { microsPerHour, later = [] }: Pick<CostInterval, 'microsPerHour' | 'later'>,
+  fromMs: number,
+  untilMs: number,
+): number {
+  return [{ fromMs, microsPerHour }, ...later].reduce((sum, each, at) => {
+    const endMs = Math.min(later[at]?.fromMs ?? untilMs, untilMs);
+    return sum + Math.max(0, endMs - Math.max(each.fromMs, fromMs)) * each.microsPerHour;
+  }, 0);
 }

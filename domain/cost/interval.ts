@@ -1,4 +1,4 @@
-// One instance from its launch to its end, with the price at its launch: an entry of the cost ledger.
+// One instance from its launch to its end, with the price at its launch and later ones: an entry of the cost ledger.
 import type { Market } from '../offers/offer.ts';
 
 /** Millionths of a US dollar: sums of them are exact in a double up to nine billion dollars. */
@@ -12,6 +12,13 @@ export interface InstancePrice {
   source: string;
 }
 
+/** From a moment on. */
+export interface PriceChange {
+  fromMs: number;
+  /** Of the instance alone. */
+  microsPerHour: number;
+}
+
 export interface CostInterval extends InstancePrice {
   instance: string;
   role: 'head' | 'worker';
@@ -21,6 +28,8 @@ export interface CostInterval extends InstancePrice {
   fromMs: number;
   /** Null while the instance exists. */
   toMs: number | null;
+  /** Other prices of a spot instance that has ended, in their order; absent without any. */
+  later?: readonly PriceChange[];
   /** The user's own tags of the cluster; absent without any. */
   tags?: Readonly<Record<string, string>>;
 }
@@ -39,6 +48,8 @@ export interface Lifetime {
   zone: string;
   market: Market;
   price: InstancePrice;
+  /** What the cloud has charged: `price` at the launch, and these. Absent where it does not say, and where prices do not change. */
+  later?: readonly PriceChange[];
   launchedAtMs: number;
   /** Null where the cloud reports no time, as EC2 for an interrupted spot instance. */
   endedAtMs: number | null;

@@ -19,7 +19,8 @@ export function closeInterval(
   // `terminatesAtMs`: the announced end of an interrupted spot instance.
   const toMs = Math.min(nowMs, instance.agent?.terminatesAtMs ?? nowMs);
   const times = lifetime === undefined ? {} : timesOf(lifetime, toMs);
-  close(state, { ...intervalOf(instance, toMs), ...times }, nowMs);
+  const entry = { ...intervalOf(instance, toMs), ...times };
+  close(state, { ...entry, ...chargesOf(lifetime, entry.toMs ?? toMs) }, nowMs);
 }
 
 /**
@@ -30,7 +31,12 @@ export function addUnknown(state: ClusterState, lifetimes: readonly Lifetime[], 
   const known = new Set(state.costs.map(({ instance }) => instance));
   for (const lifetime of lifetimes.filter(({ id }) => !known.has(id))) {
     const { id, role, type, zone, market, price } = lifetime;
-    close(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime, nowMs) }, nowMs);
+    const times = timesOf(lifetime, nowMs);
+    close(
+      state,
+      { instance: id, role, type, zone, market, ...price, ...times, ...chargesOf(lifetime, times.toMs) },
+      nowMs,
+    );
   }
 }
 
@@ -77,6 +83,14 @@ const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime, otherwiseMs: number) => 
   fromMs: launchedAtMs,
   toMs: Math.max(launchedAtMs, endedAtMs ?? otherwiseMs),
 });
+
+/** The cloud's own prices, where it names what it has charged until then. */
+function chargesOf(lifetime: Lifetime | undefined, untilMs: number): Partial<CostInterval> {
+  if (lifetime?.later === undefined) return {};
+  const { microsPerHour, source } = lifetime.price;
+  const later = lifetime.later.filter(({ fromMs }) => fromMs < untilMs);
+  return { microsPerHour, source, ...(later.length === 0 ? {} : { later }) };
+}
 
 const intervalOf = (instance: ClusterInstance, toMs: number | null): CostInterval => ({
   instance: instance.id,

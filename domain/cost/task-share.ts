@@ -1,6 +1,7 @@
-// The share of an instance's cost during which it ran one task. An instance runs one task at a time, so the shares of its tasks never overlap and add
-// up to at most the instance's cost: starts, pauses and earlier attempts belong to no task.
-import { hourlyMicros, type CostInterval } from './interval.ts';
+// The part of an instance's cost in which it ran one task. An instance runs one task at a time, so that the shares of its tasks,
+// which never overlap, add up to no more than the instance has cost: starts, pauses and earlier attempts belong to no task.
+import { pricedMs } from './amount.ts';
+import type { CostInterval } from './interval.ts';
 
 export interface TaskTime {
   /** Noted by its agent or the job's workflow, whose clocks may differ from the cloud's. */
@@ -13,5 +14,6 @@ export interface TaskTime {
 export function taskMicros(interval: CostInterval, { startedAtMs, endedAtMs }: TaskTime, nowMs: number): number {
   const fromMs = Math.max(startedAtMs, interval.fromMs);
   const toMs = Math.min(endedAtMs ?? nowMs, interval.toMs ?? nowMs);
-  return Math.floor((Math.max(0, toMs - fromMs) * hourlyMicros(interval)) / 3_600_000);
+  const beside = Math.max(0, toMs - fromMs) * (interval.diskMicrosPerHour + interval.addressMicrosPerHour);
+  return Math.floor((pricedMs(interval, fromMs, toMs) + beside) / 3_600_000);
 }

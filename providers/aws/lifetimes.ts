@@ -1,29 +1,58 @@
-// Launch and end times of instances as EC2 reports and bills them: from LaunchTime to the time in StateTransitionReason.
+// When instances began and ended, as EC2 says and bills: from LaunchTime to the time in StateTransitionReason; and what spot ones were
+// charged in between.
 import type { Instance } from '@aws-sdk/client-ec2';
 
 import type { DiskSizes, Lifetime } from '../../domain/cost/interval.ts';
+import { chargedPrices, type ChargedPrices, type SpotPrice } from '../../domain/cost/spot-prices.ts';
 import type { AwsClients } from './clients.ts';
 import { describeInstancesByIds } from './describe.ts';
-import { pricesOf } from './prices.ts';
+import { pricesBeside, pricesOf } from './prices.ts';
 import { tagKeys, type AwsSettings } from './settings.ts';
+import { poolOf, readSpotPrices } from './spot-prices.ts';
+
+type Settings = Pick<AwsSettings, 'region' | 'assignPublicIps' | 'workerSubnets'>;
+type Found = Omit<Lifetime, 'price' | 'later'>;
 
 /** Covers the instances that EC2 still shows, which is about an hour after their end. Its answer has no disk sizes. */
 export async function readLifetimes(
   clients: AwsClients,
-  settings: Pick<AwsSettings, 'region' | 'assignPublicIps' | 'workerSubnets'>,
+  settings: Settings,
   ids: string[],
   diskGib: DiskSizes = { head: 0, worker: 0 },
 ): Promise<Lifetime[]> {
   const found = (await describeInstancesByIds(clients, ids)).flatMap(lifetimeOf);
-  const price = await pricesOf(
-    clients,
-    settings,
-    found.map((one) => ({ ...one, diskGib: 0 })),
-  );
-  return found.map((one) => ({ ...one, price: price({ ...one, diskGib: diskGib[one.role] }) }));
+  const charged = await readCharged(clients, found);
+  const others = found.filter(({ id }) => !charged.has(id)).map((one) => ({ ...one, diskGib: diskGib[one.role] }));
+  const price = await pricesOf(clients, settings, others);
+  return found.map((one) => {
+    const { id, role, zone } = one;
+    const spot = charged.get(id);
+    if (spot === undefined) return { ...one, price: price({ ...one, diskGib: diskGib[role] }) };
+    const { microsPerHour, later } = spot;
+    const source = `spot prices of ${zone} by the hour`;
+    return { ...one, later, price: { microsPerHour, ...pricesBeside(settings, role, diskGib[role]), source } };
+  });
 }
 
-function lifetimeOf(instance: Instance): Omit<Lifetime, 'price'>[] {
+/** Of spot instances; none where EC2 does not answer: then the price at the launch counts. */
+async function readCharged(clients: AwsClients, found: readonly Found[]): Promise<Map<string, ChargedPrices>> {
+  const spot = found.filter(({ market }) => market === 'spot');
+  if (spot.length === 0) return new Map();
+  const period = {
+    types: [...new Set(spot.map(({ type }) => type))],
+    zones: [...new Set(spot.map(({ zone }) => zone))],
+    fromMs: Math.min(...spot.map(({ launchedAtMs }) => launchedAtMs)),
+  };
+  const prices = await readSpotPrices(clients, period).catch(() => new Map<string, SpotPrice[]>());
+  return new Map(
+    spot.flatMap((one) => {
+      const charged = chargedPrices(prices.get(poolOf(one.type, one.zone)) ?? [], one);
+      return charged === null ? [] : [[one.id, charged] as const];
+    }),
+  );
+}
+
+function lifetimeOf(instance: Instance): Found[] {
   const { InstanceId: id, LaunchTime, InstanceType: type = '', Placement, InstanceLifecycle, Tags = [] } = instance;
   if (id === undefined || LaunchTime === undefined) return [];
   const role = Tags.some(({ Key, Value }) => Key === tagKeys.role && Value === 'head') ? 'head' : 'worker';

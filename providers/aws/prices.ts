@@ -1,14 +1,13 @@
-// Prices of instances with their disks and addresses at launch: on demand from the dated table, spot from EC2's price history.
-import { paginateDescribeSpotPriceHistory } from '@aws-sdk/client-ec2';
-import type { _InstanceType } from '@aws-sdk/client-ec2';
+// What instances with their disks and addresses cost when they are launched: on demand from the dated table, spot from EC2's own
+// history; and what a spot instance that has ended was charged.
 
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
 import { onDemandPrice, pricesOfRegion } from './catalogue.ts';
 import type { AwsClients } from './clients.ts';
-import { readPages } from './pages.ts';
 import { hasPublicAddress, type AwsSettings } from './settings.ts';
+import { poolOf, readSpotPrices } from './spot-prices.ts';
 
 export interface Priced {
   role: InstanceRole;
@@ -42,16 +41,15 @@ export async function pricesOf(
 ): Promise<(one: Priced) => InstancePrice> {
   const { region } = settings;
   const types = [...new Set(wanted.filter(({ market }) => market === 'spot').map(({ type }) => type))];
-  const spot = types.length === 0 ? new Map<string, number>() : await spotPrices(clients, types).catch(() => null);
+  const spot =
+    types.length === 0 ? null : await readSpotPrices(clients, { types, fromMs: Date.now() }).catch(() => null);
   const listed = `list price of ${region} as of ${pricesOfRegion(region)?.asOf ?? 'now'}`;
   return ({ role, type, zone, market, diskGib }) => {
-    const beside = {
-      diskMicrosPerHour: microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth),
-      addressMicrosPerHour: microsOf(addressPrice(settings, role)),
-    };
-    const current = market === 'spot' ? spot?.get(`${type}/${zone}`) : undefined;
+    const beside = pricesBeside(settings, role, diskGib);
+    // EC2 answers from newest to oldest.
+    const [current] = market === 'spot' ? (spot?.get(poolOf(type, zone)) ?? []) : [];
     if (current !== undefined) {
-      return { microsPerHour: microsOf(current), ...beside, source: `spot price of ${zone} at its launch` };
+      return { microsPerHour: current.microsPerHour, ...beside, source: `spot price of ${zone} at its launch` };
     }
     const dollars = onDemandPrice(region, type);
     if (dollars === null) return { ...unknownPrice, ...beside };
@@ -60,20 +58,8 @@ export async function pricesOf(
   };
 }
 
-/** The newest price of each type and zone: EC2 returns the newest first. */
-async function spotPrices(clients: AwsClients, types: string[]): Promise<Map<string, number>> {
-  const prices = new Map<string, number>();
-  const query = {
-    // The SDK lists the types of its release date; EC2 knows more.
-    InstanceTypes: types as _InstanceType[],
-    ProductDescriptions: ['Linux/UNIX'],
-    StartTime: new Date(),
-  };
-  for await (const page of readPages(clients, paginateDescribeSpotPriceHistory({ client: clients.ec2 }, query))) {
-    for (const { InstanceType, AvailabilityZone, SpotPrice } of page.SpotPriceHistory ?? []) {
-      const key = `${InstanceType}/${AvailabilityZone}`;
-      if (!prices.has(key)) prices.set(key, Number(SpotPrice));
-    }
-  }
-  return prices;
-}
+/** Of its disk and its address. */
+export const pricesBeside = (settings: Addresses, role: InstanceRole, diskGib: number) => ({
+  diskMicrosPerHour: microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth),
+  addressMicrosPerHour: microsOf(addressPrice(settings, role)),
+});

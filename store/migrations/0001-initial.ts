@@ -253,6 +253,7 @@ async function costs(db: Db): Promise<void> {
     .addColumn('micros_per_hour', 'bigint', (column) => column.notNull())
     .addColumn('disk_micros_per_hour', 'bigint', (column) => column.notNull())
     .addColumn('address_micros_per_hour', 'bigint', (column) => column.notNull())
+    .addColumn('later_prices', 'text')
     .addColumn('price_source', 'text', (column) => column.notNull())
     .addColumn('tags', 'text')
     .addColumn('from_ms', 'bigint', (column) => column.notNull())

@@ -5,6 +5,7 @@ import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { InstancePrice, Lifetime } from '../../domain/cost/interval.ts';
+import { chargedPrices, type SpotPrice } from '../../domain/cost/spot-prices.ts';
 import { createAccount } from '../emulator/account.ts';
 import type { LedgerEntry } from '../emulator/ledger.ts';
 import type { Instance, TemplateData } from '../emulator/state.ts';
@@ -127,33 +128,54 @@ function lifetimeOf(instance: Instance): Lifetime[] {
   const { id, type, zone, market, tags, end, launchedAtMs } = instance;
   if (end === null || Date.now() >= end.goneAtMs + afterlifeMs) return [];
   const role = tags['ropewalk:role'] === 'head' ? ('head' as const) : ('worker' as const);
-  const price = { ...priceNow(instance), source: 'price at its end' };
   const endedAtMs = end.code === spotEnd ? null : wholeSeconds(end.atMs);
-  return [{ id, role, type, zone, market, price, launchedAtMs: wholeSeconds(launchedAtMs), endedAtMs }];
+  const times = { launchedAtMs: wholeSeconds(launchedAtMs), endedAtMs };
+  const price = { ...priceNow(instance), source: 'price at its end' };
+  const charged = market === 'spot' ? chargedPrices(historyOf(instance), times) : null;
+  const own = { id, role, type, zone, market, ...times };
+  if (charged === null) return [{ ...own, price }];
+  const { microsPerHour, later } = charged;
+  return [{ ...own, later, price: { ...price, microsPerHour, source: 'prices by the hour' } }];
 }
 
-/** The spot price changes every hour. */
+/** Until now, as EC2 answers: from newest to oldest, with the last change before the launch. */
+function historyOf({ type, launchedAtMs }: Instance): SpotPrice[] {
+  const history: SpotPrice[] = [];
+  for (let atMs = Date.now() - (Date.now() % moveMs); ; atMs -= moveMs) {
+    history.push({ atMs, microsPerHour: microsAt(type, 'spot', atMs) });
+    if (atMs <= launchedAtMs) return history;
+  }
+}
+
+/** On the spot market prices move as often, by up to a third. */
+const moveMs = 17 * 60_000;
+
 function priceNow({ type, market, publicIp }: Pick<Instance, 'type' | 'market' | 'publicIp'>): InstancePrice {
-  return { ...priceAt({ type, market, hasPublicIp: publicIp !== null }), source: 'price at its launch' };
+  const microsPerHour = microsAt(type, market, Date.now());
+  const ofAddress = publicIp === null ? 0 : addressMicrosPerHour;
+  return { microsPerHour, diskMicrosPerHour, addressMicrosPerHour: ofAddress, source: 'price at its launch' };
 }
 
-function priceAt({ type, market, hasPublicIp }: Pick<LedgerEntry, 'type' | 'market' | 'hasPublicIp'>) {
+function microsAt(type: string, market: string, atMs: number): number {
   const known = instanceTypes.get(type);
   if (known === undefined) throw new Error(`the cloud has no type ${type}`);
-  const microsPerHour = Math.round(priceOf(known, market === 'spot' ? 'spot' : 'on-demand') * 1e6);
-  return { microsPerHour, diskMicrosPerHour, addressMicrosPerHour: hasPublicIp ? addressMicrosPerHour : 0 };
+  if (market !== 'spot') return Math.round(priceOf(known, 'on-demand') * 1e6);
+  return Math.round(priceOf(known, 'spot') * (1 + ((Math.floor(atMs / moveMs) * 5) % 9) / 27) * 1e6);
 }
 
-/** Billed by the second, with a minimum of one minute for the instance. */
+/** By the second, a minute at least for the instance; each of its hours at the price of its beginning. */
 function billOf(entries: readonly LedgerEntry[], id: string): Bill {
   const launched = entries.find((entry) => entry.id === id && entry.event === 'launched');
   const ended = entries.find((entry) => entry.id === id && entry.event === 'ended');
   if (launched === undefined || ended === undefined) throw new Error(`${id} still exists`);
   const [launchedAtMs, endedAtMs] = [wholeSeconds(launched.atMs), wholeSeconds(ended.atMs)];
   const seconds = (endedAtMs - launchedAtMs) / 1_000;
-  const price = priceAt(launched);
-  const beside = price.diskMicrosPerHour + price.addressMicrosPerHour;
-  const micros = (Math.max(60, seconds) * price.microsPerHour + seconds * beside) / 3_600;
+  const { type, market, hasPublicIp } = launched;
+  let micros = (seconds * (diskMicrosPerHour + (hasPublicIp ? addressMicrosPerHour : 0))) / 3_600;
+  for (let second = 0; second < Math.max(60, seconds); second += 3_600) {
+    const part = Math.min(3_600, Math.max(60, seconds) - second);
+    micros += (part * microsAt(type, market, launchedAtMs + second * 1_000)) / 3_600;
+  }
   return { micros, launchedAtMs, endedAtMs };
 }
 

@@ -25,12 +25,12 @@ export interface LedgerRun {
   endedMicros: number;
   /** The instances found by that search. */
   found: ReadonlySet<string>;
-  met: ReadonlySet<LedgerSubject>;
+  met: Set<LedgerSubject>;
 }
 
 export const ledgerSubjects = [
   ...(['lost launch', 'lost termination', 'lost write', 'late write', 'death', 'interruption'] as const),
-  ...(['unregistered', 'unknown instance', 'outage', 'still listed'] as const),
+  ...(['unregistered', 'unknown instance', 'outage', 'still listed', 'price change'] as const),
 ] as const;
 export type LedgerSubject = (typeof ledgerSubjects)[number];
 

@@ -2,7 +2,7 @@
 // answers of launches and of the database are lost, and the acting process is killed. Equal to the second and to the cent.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { applyReport } from '../../domain/cluster/apply.ts';
+import { applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
 import { totalCost } from '../../domain/cost/amount.ts';
 import type { CostInterval } from '../../domain/cost/interval.ts';
 import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
@@ -93,6 +93,51 @@ describe('the cost ledger', () => {
     expect(cluster.state.costs.every(({ microsPerHour }) => microsPerHour > 0)).toBe(true);
     expect(cluster.state.costs.map(({ addressMicrosPerHour }) => addressMicrosPerHour)).toEqual([5_000, 5_000]);
     expect(cluster.state.costs.map(({ diskMicrosPerHour }) => diskMicrosPerHour)).toEqual(atLaunch);
+  });
+
+  it('has the spot price of each hour at its beginning, as EC2 charges it', async () => {
+    const cluster = createEc2Cluster(cloud, { instances: 2, machines: { spotPolicy: 'spot' } });
+    await cluster.settle();
+    const worker = cluster.state.instances.find(({ role }) => role === 'worker');
+    if (worker === undefined) throw new Error('no worker');
+    for (const each of cluster.state.instances) cluster.register(each);
+    const pool = `${worker.offer}/${worker.zone}`;
+    const atLaunch = worker.price.microsPerHour;
+    const move = async (minutes: number, pricePerHour: number): Promise<void> => {
+      await cloud.emulator.send({ op: 'advance', ms: minutes * 60_000 });
+      await cloud.emulator.send({ op: 'spotPrice', pool, pricePerHour });
+    };
+    await move(20, 0.9);
+    await move(10, 0.05);
+    await move(40, 0.07);
+    await cloud.emulator.send({ op: 'advance', ms: 80 * 60_000 });
+    const owner = { deploymentId: 'd_test', workspace: 'default', cluster: cluster.state.number };
+    await cloud.provider.terminate(owner, [worker.id], AbortSignal.timeout(60_000));
+    const [lifetime] = (await cloud.provider.lifetimes?.(owner, [worker.id], { head: 30, worker: 30 })) ?? [];
+    const hourMs = 3_600_000;
+    const fromMs = lifetime?.launchedAtMs ?? 0;
+    expect(lifetime?.price).toMatchObject({
+      microsPerHour: atLaunch,
+      source: `spot prices of ${worker.zone} by the hour`,
+    });
+    expect(lifetime?.later).toEqual([
+      { fromMs: fromMs + hourMs, microsPerHour: 50_000 },
+      { fromMs: fromMs + 2 * hourMs, microsPerHour: 70_000 },
+    ]);
+    applyTerminated(cluster.state, [worker.id], cluster.nowMs(), lifetime === undefined ? [] : [lifetime]);
+    const view = { ...viewCluster(cluster.state, inputOf(cluster.state.number)), workspace, endedAtMs: null };
+    await store.clusters.project({ view, version: 1, nowMs: cluster.nowMs() });
+    const [entry] =
+      (await store.costs.ofClusters([cluster.state.number]))
+        .get(cluster.state.number)
+        ?.filter(({ instance }) => instance === worker.id) ?? [];
+    const { entries } = await cloud.emulator.ledger();
+    const endedAtMs = entries.find(({ id, event }) => id === worker.id && event === 'ended')?.atMs ?? 0;
+    const seconds = Math.floor((Math.floor(endedAtMs / 1_000) * 1_000 - fromMs) / 1_000) - 7_200;
+    const charged = atLaunch + 50_000 + (70_000 * seconds) / 3_600;
+    const own = { ...entry, diskMicrosPerHour: 0, addressMicrosPerHour: 0 } as CostInterval;
+    expect(Math.abs(totalCost([own], cluster.nowMs()) - charged)).toBeLessThan(1);
+    await cluster.stop();
   });
 
   it('of an interrupted spot instance begins with its launch, and ends at the time that was announced', async () => {

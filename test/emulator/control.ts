@@ -31,6 +31,8 @@ export const order = z.discriminatedUnion('op', [
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
   }),
   z.object({ op: z.literal('addresses'), region, zone: z.string(), free: z.number().int().min(0) }),
+  /** Of a type and zone, from now on. */
+  z.object({ op: z.literal('spotPrice'), region, pool: z.string(), pricePerHour: z.number() }),
   z.object({ op: z.literal('zone'), region, zone: z.string(), down: z.boolean() }),
   z.object({ op: z.literal('fault'), fault }),
   z.object({ op: z.literal('loseAnswers'), action: z.string(), share: z.number().min(0).max(1), seed: z.number() }),
@@ -104,6 +106,11 @@ export async function obey(
       for (const subnet of account.region(wanted.region).subnets)
         if (subnet.zone === wanted.zone) subnet.free = wanted.free;
       return {};
+    case 'spotPrice': {
+      const { spotPrices } = account.region(wanted.region);
+      spotPrices.push({ pool: wanted.pool, atMs: account.clock.nowMs(), pricePerHour: wanted.pricePerHour });
+      return {};
+    }
     case 'zone': {
       const { zonesDown } = account.region(wanted.region);
       if (wanted.down) zonesDown.add(wanted.zone);

@@ -147,6 +147,8 @@ export interface Region {
   volumes: Map<string, Volume>;
   /** `type/zone/market` -> how many fit at the same time; without an entry the capacity is unlimited. */
   capacity: Map<string, number>;
+  /** What has changed since the beginning, by `type/zone`, oldest first. */
+  spotPrices: { pool: string; atMs: number; pricePerHour: number }[];
   zonesDown: Set<string>;
   /** `type/zone/market` -> the error that a fleet gets for that pool, whatever its capacity. */
   poolErrors: Map<string, { code: string; message: string }>;
@@ -205,6 +207,7 @@ export function createRegion(name: string): Region {
     instances: new Map(),
     volumes: new Map(),
     capacity: new Map(),
+    spotPrices: [],
     zonesDown: new Set(),
     poolErrors: new Map(),
     quotas: new Map(),

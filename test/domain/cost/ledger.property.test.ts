@@ -46,7 +46,9 @@ it(`is the bill to the second and the cent, over ${numRuns} random runs with kil
           });
         },
       });
-      expectBill((await store.costs.ofClusters([number])).get(number) ?? [], run);
+      const ledger = (await store.costs.ofClusters([number])).get(number) ?? [];
+      if (ledger.some(({ later }) => later !== undefined)) run.met.add('price change');
+      expectBill(ledger, run);
       for (const subject of run.met) counts.set(subject, (counts.get(subject) ?? 0) + 1);
       instances += run.cloud.entries().filter(({ event }) => event === 'launched').length;
       unnamed += run.unnamed.size;

@@ -74,22 +74,35 @@ export const describeInstanceTypeOfferings: Operation = (call) => {
   };
 };
 
+/** From newest to oldest: what changed since StartTime, and the last change before it. */
 export const describeSpotPriceHistory: Operation = (call) => {
   const names = call.params.texts('InstanceType');
-  const rows = call.region.zones.flatMap((zone) =>
+  const startMs = Date.parse(call.params.text('StartTime') ?? new Date(call.nowMs).toISOString());
+  const zones = call.region.zones.filter((zone) =>
+    matches(call, (name) => (name === 'availability-zone' ? [zone] : null)),
+  );
+  const rows = zones.flatMap((zone) =>
     [...instanceTypes.values()]
       .filter((type) => names.length === 0 || names.includes(type.name))
-      .map((type) => ({
-        instanceType: type.name,
-        productDescription: 'Linux/UNIX',
-        spotPrice: priceOf(type, 'spot').toFixed(6),
-        timestamp: new Date(call.nowMs).toISOString(),
-        availabilityZone: zone,
-      })),
+      .flatMap((type) => {
+        const first = { atMs: startMs - keptMs, pricePerHour: priceOf(type, 'spot') };
+        const own = call.region.spotPrices.filter(({ pool }) => pool === `${type.name}/${zone}`);
+        const before = [first, ...own].findLast(({ atMs }) => atMs <= startMs) ?? first;
+        return [before, ...own.filter(({ atMs }) => atMs > startMs)].toReversed().map(({ atMs, pricePerHour }) => ({
+          instanceType: type.name,
+          productDescription: 'Linux/UNIX',
+          spotPrice: pricePerHour.toFixed(6),
+          timestamp: new Date(atMs).toISOString(),
+          availabilityZone: zone,
+        }));
+      }),
   );
   const { items, nextToken } = page(call, rows);
   return { spotPriceHistorySet: items, nextToken };
 };
+
+/** How far back the first price lies. */
+const keptMs = 90 * 86_400_000;
 
 export const describeImages: Operation = (call) => ({
   imagesSet: call.params.texts('ImageId').map((imageId) => ({

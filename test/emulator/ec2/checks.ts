@@ -68,6 +68,7 @@ const filters: Record<string, RegExp> = {
   DescribeLaunchTemplates: /^(launch-template-name|tag-key)$/,
   DescribeRouteTables: /^(vpc-id|association\.subnet-id|association\.main|tag-key)$/,
   DescribeSecurityGroups: /^(group-name|group-id|vpc-id|tag-key)$/,
+  DescribeSpotPriceHistory: /^(availability-zone)$/,
   DescribeSubnets: /^(vpc-id|subnet-id|availability-zone|tag-key)$/,
   DescribeVolumes: /^(tag-key|status|volume-id|availability-zone|attachment\.instance-id)$/,
   DescribeVpcs: /^(vpc-id|is-default|tag-key)$/,

@@ -30,11 +30,13 @@ export function describeCosts(backend: Backend): void {
         await store.clusters.project({ view, version, nowMs: startMs + version });
       };
       await write(1, [entry('i_1', 1_000, null), entry('i_2', 1_000, null)]);
-      await write(2, [entry('i_1', 1_500, 5_000)]);
+      const later = [{ fromMs: 4_000, microsPerHour: 90_000 }];
+      const charged = { ...entry('i_1', 1_500, 5_000), microsPerHour: 80_000, source: 'charged', later };
+      await write(2, [charged]);
       await write(3, [entry('i_1', 1_000, null), entry('i_2', 1_200, null)]);
       const ledger = (await store.costs.ofClusters([number])).get(number) ?? [];
       expect(ledger.toSorted((a, b) => a.instance.localeCompare(b.instance))).toEqual([
-        entry('i_1', 1_500, 5_000),
+        charged,
         entry('i_2', 1_200, null),
       ]);
     });
