@@ -35,7 +35,7 @@ export function createGithubProvider({ issuer, clientId, clientSecret, redirectU
     return answer.access_token;
   }
 
-  /** It would be good for ever. Nobody keeps it: where this fails, nothing is lost. */
+  /** It would be good forever, and is kept nowhere: where this fails, nothing is lost. */
   async function revoke(token: string): Promise<void> {
     const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
     const headers = { ...common, authorization, 'content-type': 'application/json' };

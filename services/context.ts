@@ -11,6 +11,7 @@ import type { BodyMemory } from './body-memory.ts';
 import type { Programs } from './agents/program.ts';
 import type { Keepalives } from './clusters/keepalives.ts';
 import type { FileStreams } from './files/streams.ts';
+import type { SharedReads } from './live/shared-reads.ts';
 import type { KnownContents } from './shared-builds/known-contents.ts';
 import type { LoginRates } from './login/rates.ts';
 import type { HeardAgents } from './liveness/heard.ts';
@@ -33,6 +34,7 @@ export interface Deps extends CompletePorts {
   programs: Programs;
   readiness: () => Promise<Readiness>;
   views: Views;
+  sharedReads: SharedReads;
   taskRecords: TaskRecords;
   turns: Turns;
   tokenCache: TokenCache;

@@ -28,6 +28,7 @@ import { createBodyMemory } from './body-memory.ts';
 import { createPrograms } from './agents/program.ts';
 import { createKeepalives } from './clusters/keepalives.ts';
 import { createFileStreams } from './files/streams.ts';
+import { createSharedReads } from './live/shared-reads.ts';
 import { createLoginRates } from './login/rates.ts';
 import { reportOnce } from './damaged-objects.ts';
 import { createHeardAgents } from './liveness/heard.ts';
@@ -90,6 +91,7 @@ export function createDeps(ports: Ports): Deps {
     programs: createPrograms(ports.objects),
     readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,
+    sharedReads: createSharedReads(monotonicMs),
     taskRecords: createTaskRecords(ports.objects, damaged),
     turns: createTurns(),
     tokenCache: createTokenCache({ ...known, now: monotonicMs }),

@@ -3,7 +3,9 @@
 // response never looks complete.
 import { setImmediate } from 'node:timers/promises';
 
-/** `onError` returns the last line. */
+import { JsonLine } from '../../services/live/json-line.ts';
+
+/** `onError` gives the last line. */
 export function ndjsonStream(
   lines: AsyncIterable<unknown>,
   options: { leave: () => void; onError: (error: unknown) => unknown; onEnd?: () => void },
@@ -31,7 +33,8 @@ export function ndjsonStream(
         if (done === true) {
           options.onEnd?.();
           controller.close();
-        } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
+        } else
+          controller.enqueue(value instanceof JsonLine ? value.bytes : encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
         if (isLeft) return;
         options.onEnd?.();

@@ -13,7 +13,13 @@ type Owned = Pick<StoredRecord<unknown>, 'number' | 'user' | 'privateToCreator' 
 export const isHidden = ({ userId }: Actor, { privateToCreator, admissionId }: Owned): boolean =>
   privateToCreator && !isAdmissionOf(userId, admissionId);
 
-/** For actions that only the creator of a private job or cluster may take. Throws FORBIDDEN. */
+/** A reader of the same workspace to whom nothing private belongs: ids of users have no such character. */
+export const outsiderIn = (actor: Actor): Actor => ({
+  ...actor,
+  ...{ user: '\0', userId: '\0', role: 'read-only', scopes: ['read'] },
+});
+
+/** For what only the creator of a private one may do. Throws FORBIDDEN. */
 export function requireCreator(actor: Actor, kind: 'Cluster' | 'Job', record: Owned, what: string): void {
   if (!isHidden(actor, record)) return;
   const { number, user } = record;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Deps } from '../context.ts';
 import { shuttingDown } from '../shutting-down.ts';
+import { JsonLine } from './json-line.ts';
 
 export interface FollowInput {
   follow: boolean;
@@ -42,25 +43,42 @@ export async function* readAgain<V>(
 /** The cost of a running instance grows every second, so a view without other changes is repeated at this interval. */
 export const costPaceMs = 30_000;
 
-/** Yields the view, and again whenever it has changed. */
-export async function* followView<V>(
+/** The view, and again whenever it has changed. Readers of the same object share its texts. */
+export async function* followView<V extends object>(
   deps: Pick<Deps, 'stopping' | 'monotonicMs'>,
   input: FollowInput,
   source: ViewSource<V>,
-): AsyncGenerator<V> {
+): AsyncGenerator<JsonLine> {
+  let last: V | null = null;
   let given = { text: '', withoutCosts: '', atMs: 0 };
   for await (const view of readAgain(deps, input, source)) {
-    const text = JSON.stringify(view);
-    if (text === given.text) continue;
-    const withoutCosts = JSON.stringify(view, leaveOutCosts);
     const atMs = deps.monotonicMs();
+    if (view === last && atMs - given.atMs < costPaceMs) continue;
+    last = view;
+    const { line, withoutCosts } = textsOf(view);
+    if (line.text === given.text) continue;
     if (withoutCosts === given.withoutCosts && atMs - given.atMs < costPaceMs) continue;
-    given = { text, withoutCosts, atMs };
-    yield view;
+    given = { text: line.text, withoutCosts, atMs };
+    yield line;
   }
 }
 
-/** A tag may be named `cost` too; its value is text. */
+interface Texts {
+  line: JsonLine;
+  withoutCosts: string;
+}
+
+const texts = new WeakMap<object, Texts>();
+
+function textsOf(view: object): Texts {
+  const known = texts.get(view);
+  if (known !== undefined) return known;
+  const made = { line: new JsonLine(JSON.stringify(view)), withoutCosts: JSON.stringify(view, leaveOutCosts) };
+  texts.set(view, made);
+  return made;
+}
+
+/** A tag may be named `cost`, too: its value is text. */
 const leaveOutCosts = (key: string, value: unknown): unknown =>
   key === 'cost' && typeof value !== 'string' ? undefined : value;
 

@@ -131,7 +131,7 @@ it("is an admin's to change, and a wrong one is refused by its field", async () 
   }
 });
 
-it('of somebody or something that is not there, or has ended, is refused: it would limit nothing', async () => {
+it('of a subject that is not there, or has ended, is refused: it would limit nothing', async () => {
   const test = await api();
   const refused = async (body: object) => {
     const response = await test.put('x', { dollars: 1, ...body });

@@ -162,7 +162,7 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await accessible('webhook-deliveries');
     await button('Delete https://hooks.example').click();
     await button('Yes, delete').click();
-    await app.page.getByText('Nobody is notified').waitFor();
+    await app.page.getByText('No receiver is notified').waitFor();
     expect(await app.page.locator('main img, main script').count()).toBe(0);
     expect(complaints.filter((text) => !/status of 422/.test(text))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Named software environments: whoever may write points a name to packages or to a container, and deletes one.
+// Named software environments: users who may write point a name to packages or to a container, and delete one.
 import { useState } from 'preact/hooks';
 
 import type { NamedEnvironment, PutEnvironment } from '../../schema/environments.ts';

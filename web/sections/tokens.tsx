@@ -1,4 +1,4 @@
-// API tokens: one's own, and all of the workspace for an admin. Whoever may read may make tokens that may read.
+// API tokens: one's own, and all of the workspace for an admin. A user who may read may make tokens that may read.
 import { useState } from 'preact/hooks';
 
 import type { CreatedToken, CreateToken, Token, User } from '../../schema/people.ts';

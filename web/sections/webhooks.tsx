@@ -80,7 +80,7 @@ export function Webhooks({ session, webhooks, again }: Props) {
     <Section
       title="Webhooks"
       isEmpty={webhooks.length === 0}
-      empty="Nobody is notified: there is no webhook, and no e-mail address."
+      empty="No receiver is notified: there is no webhook, and no e-mail address."
       {...{ action, above }}
     >
       <Table
