@@ -4,21 +4,33 @@ import { newRecord } from '../../store/record-rows.ts';
 
 const perInsert = 200;
 
-export async function fill(database: Database, workspace: string, rows: number): Promise<void> {
+/** `isEnded`: none of them is open. */
+export async function fill(
+  database: Database,
+  workspace: string,
+  rows: number,
+  { isEnded = false } = {},
+): Promise<void> {
   for (let from = 1; from <= rows; from += perInsert) {
     const numbers = Array.from({ length: Math.min(perInsert, rows - from + 1) }, (_, index) => from + index);
     await database.write(async (db) => {
       await db
         .insertInto('records')
-        .values(numbers.map((number) => aRow(workspace, number, rows)))
+        .values(numbers.map((number) => aRow(workspace, number, { rows, isEnded })))
         .execute();
     });
   }
 }
 
-function aRow(workspace: string, number: number, rows: number) {
+function aRow(workspace: string, number: number, { rows, isEnded }: { rows: number; isEnded: boolean }) {
   const status =
-    number % 500 === 0 ? 'running' : number % 101 === 0 ? 'cancelled' : number % 13 === 0 ? 'error' : 'done';
+    !isEnded && number % 500 === 0
+      ? 'running'
+      : number % 101 === 0
+        ? 'cancelled'
+        : number % 13 === 0
+          ? 'error'
+          : 'done';
   const user = `user-${number % 100}`;
   const command = `python ${number % 3 === 0 ? 'train' : 'evaluate'}.py --epoch ${number}${number === Math.floor(rows / 3) ? ' --needle' : ''}`;
   const record = newRecord({

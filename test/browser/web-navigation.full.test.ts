@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';
+import { eventually } from '../support/eventually.ts';
 import { hasChromium } from './chromium.ts';
 import { useWebApp } from './web-app.ts';
 
@@ -71,5 +72,25 @@ describe.runIf(hasChromium)('ways through the pages', () => {
     await listen();
     await app.page.getByRole('alert').waitFor({ state: 'detached' });
     expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
+  });
+
+  it('shows the spend of 10,000 clusters, 200 at a time', async () => {
+    const line = { dollars: 1, instanceHours: 1, instances: 1, dollarsPerHour: 0 };
+    const items = Array.from({ length: 10_000 }, (_, at) => ({ ...line, key: String(10_000 - at), name: `c${at}` }));
+    const times = { since: '2026-11-01T00:00:00.000Z', until: '2026-11-24T00:00:00.000Z' };
+    await signIn();
+    await app.page.route('**/v1/costs?*', (route) =>
+      route.fulfill({
+        json: {
+          ...{ by: 'cluster', ...times, total: line, priceSources: [] },
+          items: route.request().url().includes('by=cluster') ? items : [],
+        },
+      }),
+    );
+    await app.page.goto('/spend?by=cluster');
+    const rows = app.page.getByRole('table', { name: 'Spend by cluster' }).getByRole('row');
+    await eventually(async () => (await rows.count()) === 201);
+    await app.page.getByRole('button', { name: 'Show more' }).click();
+    await eventually(async () => (await rows.count()) === 401);
   });
 });

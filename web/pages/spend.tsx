@@ -55,7 +55,7 @@ export function SpendPage({ session }: { session: Session }) {
         <Choice label="Of the last" value={since} choices={periods} onChange={(next) => ask({ by, since: next })} />
       </form>
       {problem !== '' && <p role="alert">{problem}</p>}
-      {costs !== null && <Spent costs={costs.grouped} days={costs.days} />}
+      {costs !== null && <Spent key={`${by} ${since}`} costs={costs.grouped} days={costs.days} />}
       <Budgets session={session} />
     </>
   );
@@ -63,8 +63,12 @@ export function SpendPage({ session }: { session: Session }) {
 
 const oneOf = (choices: readonly string[], text: string): string | undefined => choices.find((each) => each === text);
 
+/** Lines that are shown at first, and with each `Show more`: of 10,000 clusters, all at once would hold the page up. */
+const linesShown = 200;
+
 function Spent({ costs, days }: { costs: Costs; days: Costs }) {
   const { total } = costs;
+  const [shown, setShown] = useState(linesShown);
   return (
     <>
       <Facts
@@ -82,15 +86,18 @@ function Spent({ costs, days }: { costs: Costs; days: Costs }) {
         <Table
           caption={`Spend by ${costs.by}`}
           columns={[costs.by, 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
-          rows={costs.items.map((line) => [
-            line.name === null ? line.key || 'without a tag' : `${line.key} ${line.name}`.trim(),
-            line.instances,
-            line.instanceHours.toFixed(2),
-            dollars(line.dollars),
-            dollars(line.dollarsPerHour),
-          ])}
+          rows={costs.items
+            .slice(0, shown)
+            .map((line) => [
+              line.name === null ? line.key || 'without a tag' : `${line.key} ${line.name}`.trim(),
+              line.instances,
+              line.instanceHours.toFixed(2),
+              dollars(line.dollars),
+              dollars(line.dollarsPerHour),
+            ])}
         />
       )}
+      {costs.items.length > shown && <button onClick={() => setShown(shown + linesShown)}>Show more</button>}
       {costs.priceSources.length > 0 && <p class="legend">Prices: {costs.priceSources.join('; ')}</p>}
     </>
   );
