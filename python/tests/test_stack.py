@@ -192,7 +192,7 @@ def test_an_adaptive_cluster_goes_on_without_its_client_until_a_rule_ends_it(
         assert process.stdout is not None
         cluster = int(process.stdout.readline())
         process.send_signal(number)
-        # The server hears of the scheduler after the signal too.
+        # The scheduler's reports reach the server after the signal too.
         seen = eventually(lambda: (view := view_of(stack, cluster))["dask"] and view["dask"]["idleSince"] and view)
         assert seen["status"] in ("ready", "scaling") and seen["dask"]["adaptive"]["maximum"] == 2
         ended = has_ended(stack, cluster)

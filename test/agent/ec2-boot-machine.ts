@@ -34,7 +34,7 @@ const provider = createAwsProvider({ settings: { ...awsSettings, agent: { ...dow
 const api = await startAgentApi();
 const seconds = { timeoutMs: 150_000 };
 
-/** A machine with this host setup script, until `until`; then what ended it, what it printed, and its log. */
+/** A machine with this host setup script, until `until`; returns the reason of its end, its output, and its log. */
 async function boot(hostSetupScript: string, until: (id: string, owner: Owner) => Promise<void>) {
   api.bundle = { ...api.bundle, command: ['sh', '-c', 'id -un; echo "$HOME"; ls /opt/ropewalk'], hostSetupScript };
   api.answer.stop = null;

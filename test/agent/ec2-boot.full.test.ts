@@ -1,4 +1,4 @@
-// Machines of EC2 from their user data to their end, under systemd: nothing of the start-up script is replaced but nodejs.org.
+// Machines of EC2 from their user data to their end, under systemd: only nodejs.org is replaced in the start-up script.
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, it } from 'vitest';

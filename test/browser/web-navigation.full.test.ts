@@ -35,7 +35,7 @@ describe.runIf(hasChromium)('ways through the pages', () => {
     await app.page.getByLabel('Search').fill('nowhere');
     await app.page.getByText('No job is as the search and the filters ask.').waitFor();
     await accessible('jobs-nothing-found');
-    // The link of the navigation opens the whole list.
+    // The link of the navigation opens the complete list.
     await app.page.getByRole('link', { name: 'Jobs' }).click();
     await job('test').waitFor();
     expect(await app.page.getByLabel('Search').inputValue()).toBe('');

@@ -116,7 +116,7 @@ describe('the bar of a running job', () => {
     [running(1, 3), 30, '[######              ] 33 %, 2.0/min, 1 m 0 s left'],
     [running(1, 2), 7_200, '[##########          ] 50 %, 0.5/h, 2 h 0 m left'],
     [running(0, 10), 5, '[                    ] 0 %'],
-    // Of 100 tasks, 45 were cancelled: the last 50 take ten times what five have taken.
+    // Of 100 tasks, 45 were cancelled: the last 50 take ten times as long as the first five.
     [running(5, 100, 45), 10, '[##########          ] 50 %, 0.5/s, 1 m 40 s left'],
     [running(0, 10, 5), 5, '[##########          ] 50 %'],
     [aJob(), 5, ''],

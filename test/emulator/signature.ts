@@ -1,11 +1,11 @@
-// Whether a request is signed as AWS wants it (Signature Version 4) by a key whose secret the emulator has given, or that tests share.
-// The SDK's clients sign by themselves; the agent on an instance has a signer of its own.
+// Whether a request has a valid signature of AWS (Signature Version 4), by a key that the emulator issued or that tests share.
+// The SDK's clients sign by themselves; the agent on an instance has its own signer.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import { AwsError } from './aws-error.ts';
 
-/** Null for keys that others have made. */
+/** Null for keys that the emulator did not issue. */
 function secretOf(accessKeyId: string): { secret: string; token: string | null } | null {
   if (accessKeyId === 'AKIATEST') return { secret: 'test', token: null };
   // Of instances, and of roles in other accounts.
@@ -15,7 +15,7 @@ function secretOf(accessKeyId: string): { secret: string; token: string | null }
 const scheme =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8}\/[^/]+\/[^/]+\/aws4_request), *SignedHeaders=([^,]+), *Signature=(\w+)$/;
 
-/** @throws AwsError in the words of the service. */
+/** @throws AwsError with the service's own message. */
 export function requireSignature(request: IncomingMessage, body: string): void {
   const [, accessKeyId = '', scope = '', signedHeaders = '', signature = ''] =
     scheme.exec(request.headers.authorization ?? '') ?? [];

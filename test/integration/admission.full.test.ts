@@ -25,7 +25,7 @@ describe('admission', () => {
   let connection: Connection;
   let temporal: TemporalClient;
   beforeAll(async () => {
-    // Continue-as-new in the middle of admission: the workspace's history is made to look long early.
+    // Continue-as-new in the middle of admission: a low limit makes the workspace's history seem long early.
     stack = await startStack({
       overrides: { temporal: { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 60 } } },
     });

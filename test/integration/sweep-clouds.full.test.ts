@@ -40,7 +40,7 @@ describe.each(clouds)('the sweep on $title', (tested) => {
     await cloud?.stop();
   });
 
-  /** One of each kind wanted. */
+  /** One resource of each wanted kind. */
   async function plant(
     cluster: number,
     ageMs: number,

@@ -1,4 +1,4 @@
-// An installation on PostgreSQL: init makes its tables there, the doctor checks it, and no output has its password.
+// An installation on PostgreSQL: init creates its tables there, the doctor checks it, and no output has its password.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -6,7 +6,7 @@ export const freshOwner = (): Owner => ({ deploymentId: 'd_test', workspace: 'de
 
 let tokens = 0;
 
-/** `type`: the instance type of head instances, and of workers unless a test says another. */
+/** `type`: the instance type of head instances, and of workers unless a test sets another. */
 export function launchRequestsOf(type: string) {
   const placement = (changes: Partial<Placement> = {}): Placement => ({
     types: [type],

@@ -51,7 +51,7 @@ export async function buildPackage({ withAws = true } = {}): Promise<BuiltPackag
     pythonPath: 'python3',
     environment: process.env,
   });
-  // The wheel goes into a directory of its own: an environment is never changed.
+  // The wheel is unpacked into a directory of its own: an environment is never changed.
   const site = join(work, 'site');
   await run(pythonPath, ['-m', 'hatchling', 'build', '--target', 'wheel', '--directory', work], { cwd: source });
   const wheel = (await readdir(work)).find((name) => name.endsWith('.whl')) ?? 'no wheel';

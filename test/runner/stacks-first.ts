@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const long = /startStack\(|sharedStack\(|buildPackage\(|ensureEnvironment\(/;
 
-/** Vitest wants a class. */
+/** Vitest requires a class. */
 export class StacksFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // Vitest runs projects one after the other: their order stays.

@@ -1,4 +1,4 @@
-// A request of many MiB takes the process of the API some time; it takes it in pieces.
+// A request of many MiB occupies the API's process for a while: it is processed in pieces.
 import { expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';

@@ -1,7 +1,7 @@
 // Waits for a condition instead of for a time. The limit is for conditions that never hold: a slow machine must not reach it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls `fn` until it neither throws nor returns false, null or undefined; then returns what it returned. */
+/** Calls `fn` until it neither throws nor returns false, null or undefined; then returns its result. */
 export async function eventually<T>(
   fn: () => T | Promise<T>,
   { timeoutMs = 60_000, intervalMs = 25 }: { timeoutMs?: number; intervalMs?: number } = {},

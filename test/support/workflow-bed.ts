@@ -1,5 +1,5 @@
 // The real workflows on the time-skipping server, with the real record activities on a database in memory. Only the provider and
-// the object store are scripted: launches succeed at once unless a test says otherwise.
+// the object store are scripted: launches succeed at once unless a test scripts a failure.
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 

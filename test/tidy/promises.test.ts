@@ -1,4 +1,4 @@
-// docs/promises.md and docs/aws.md against the test files: each exists, and runs where the table says.
+// docs/promises.md and docs/aws.md against the test files: each exists, and runs in the part that the table names.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

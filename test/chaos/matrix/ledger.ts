@@ -68,7 +68,7 @@ function livesOf(entries: readonly LedgerEntry[], keys: Keys): Life[] {
   );
 }
 
-/** The number of live instances grows only at launches, so that checking each launch is enough. */
+/** The number of live instances grows only at launches, which makes checking each launch enough. */
 function crowds(cluster: number, lives: Life[], { slots }: Asked): string[] {
   const found: string[] = [];
   for (const { fromMs } of lives) {

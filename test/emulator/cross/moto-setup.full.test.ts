@@ -54,7 +54,7 @@ async function setup(remove: boolean): Promise<{ code: number; said: string }> {
 
 it('makes a network in every zone, finds all of it in a second run, and leaves nothing behind', async () => {
   const before = await ec2.send(new DescribeVpcsCommand({}));
-  // The file has the checksums of Node, so that none are fetched.
+  // The file has the checksums of Node: none are fetched.
   await writeFile(join(home, 'aws.json'), JSON.stringify(awsFile));
   const made = await setup(false);
   expect(made).toEqual({ code: 0, said: expect.stringContaining('created vpc ropewalk') });

@@ -1,4 +1,4 @@
-// The cost ledger: entries come with the views of clusters.
+// The cost ledger: entries are written with the views of clusters.
 import { describe, expect, it } from 'vitest';
 
 import type { CostInterval } from '../../../domain/cost/interval.ts';

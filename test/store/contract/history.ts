@@ -1,4 +1,4 @@
-// The history of clusters: changes come with their views.
+// The history of clusters: changes are written with their views.
 import { describe, expect, it } from 'vitest';
 
 import type { Moment } from '../../../domain/cluster/history.ts';
