@@ -41,6 +41,7 @@ import { instanceTypesCommand } from './commands/instance-types.ts';
 import { loginCommand } from './commands/login.ts';
 import { logsCommand as allLogsCommand } from './commands/logs.ts';
 import { logoutCommand } from './commands/logout.ts';
+import { configCommand, configCommands } from './commands/config.ts';
 import { notebookCommand, notebookCommands } from './commands/notebook.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { setupCommand } from './commands/setup.ts';
@@ -166,6 +167,11 @@ export function createProgram(context: CliContext): Program {
     'Jupyter on an instance, with your environment, and your files in both directions.',
     notebookCommands.map((name) => () => notebookCommand(name)),
   );
+  const config = group(
+    'config',
+    "Defaults of ropewalk.Cluster, in Dask's configuration.",
+    configCommands.map((name) => () => configCommand(name)),
+  );
   const program = new Command('ropewalk')
     .description('Durable batch jobs and Dask clusters on your own VMs.')
     .version(version)
@@ -174,6 +180,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(cluster)
     .addCommand(notebook)
     .addCommand(env)
+    .addCommand(config)
     .addCommand(costCommand(context, finish))
     .addCommand(budget)
     .addCommand(approvalsCommand(context, finish))

@@ -91,7 +91,7 @@ def own_value(arguments: Mapping[str, Any], own: str, value: Any) -> Any:
 
 
 def _extra_ports(arguments: Mapping[str, Any], allow_ingress_from: str | None) -> dict[int, str] | None:
-    """`open_extra_ports` as a value of `open_ports`. Coiled opens them to everyone unless told otherwise."""
+    """`open_extra_ports` as a value of `open_ports`. Coiled opens them to everyone by default; here the program says so."""
     ports = arguments.get("open_extra_ports")
     if not ports:
         return None

@@ -14,7 +14,10 @@ import { type BuiltPackage, buildPackage } from './built-package.ts';
 
 const minutes = 60_000;
 /** Commands that the checkout's command lacks. */
-const onlyInPython = ['notebook start', 'notebook list', 'notebook link', 'notebook stop'];
+const onlyInPython = [
+  ...['notebook start', 'notebook list', 'notebook link', 'notebook stop'],
+  ...['config list', 'config set', 'config unset'],
+];
 
 let built: BuiltPackage;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, cluster_links, clusters, environments, job_actions, jobs, notebook, schedules
+from ropewalk.cli import account, cluster_links, clusters, config, environments, job_actions, jobs, notebook, schedules
 from ropewalk.cli.logs import logs
 from ropewalk.cli.run import run
 
@@ -95,6 +95,7 @@ def create_program() -> click.Group:
         ),
         _group("notebook", "Jupyter on an instance, with your environment, and your files in both directions.", notebook.COMMANDS),
         _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),
+        _group("config", "Defaults of ropewalk.Cluster, in Dask's configuration.", config.COMMANDS),
     ]
     for command in [*groups, logs, *account.COMMANDS]:
         program.add_command(command)
