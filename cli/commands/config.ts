@@ -16,7 +16,7 @@ export const configCommand = (name: (typeof configCommands)[number]): Command =>
     .action(() => {
       throw new UsageError(
         `ropewalk config ${name} is in the Python package: Dask's configuration has the defaults of ropewalk.Cluster`,
-        'Edit ~/.config/dask/ropewalk.yaml (docs/cluster-options.md), or use python -m ropewalk config. ' +
+        'Edit ~/.config/dask/ropewalk.yaml (docs/cluster-options.md), or pip install ./python, then python -m ropewalk config. ' +
           'Defaults of the workspace: ropewalk workspace defaults.',
       );
     });
