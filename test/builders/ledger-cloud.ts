@@ -16,7 +16,7 @@ export type Launch = Extract<Decision, { kind: 'launch' }>;
 export interface LedgerCloud {
   /** `granted`: the number of slots with capacity. `shown`: the number of instances in the answer. A repeat launches nothing. */
   launch(decision: Launch, granted: number, shown: number): LaunchOutcome;
-  /** Existing instances that are not listed as shutting down. */
+  /** Instances that are not terminated yet, including those shutting down. */
   list(): string[];
   isGone(id: string): boolean;
   terminate(ids: readonly string[]): void;

@@ -69,7 +69,7 @@ describe('an idle cluster', () => {
     const ids = boots.slice(0, instances).map(({ instance }) => instance);
     return (await store.liveness.read(number, ids)).map(({ heardAtMs }) => heardAtMs);
   };
-  /** Waits until each agent has reported, and the database has the report, for this long. */
+  /** Waits until the database has a report of each agent from at least `ms` after this call. */
   const spoken = async (ms: number): Promise<void> => {
     const sinceMs = Date.now() + ms;
     await eventually(
