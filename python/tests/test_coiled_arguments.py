@@ -1,4 +1,4 @@
-"""What programs written for Coiled's client of today give to Cluster and its methods, beside the arguments of the same name."""
+"""The further arguments and methods of Cluster that programs written for today's Coiled client use."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_arguments_of_methods(start: Start, api: StandIn) -> None:
 def test_a_request_to_scale_counts_before_it_is_answered(start: Start) -> None:
     async def run() -> None:
         async with start(n_workers=1, asynchronous=True, wait_for_workers=True) as cluster:
-            # As distributed's own tests have it: nothing is awaited here.
+            # As in distributed's own tests, without await.
             cluster.scale(3)
             assert "1 / 3" in cluster._scaling_status()
             await cluster.wait_for_workers(3)
@@ -94,7 +94,7 @@ def test_a_request_to_scale_counts_before_it_is_answered(start: Start) -> None:
 
 
 def test_coroutines_are_awaited_in_a_loop_of_the_program(start: Start) -> None:
-    """A notebook's cells run in a loop that is not the cluster's."""
+    """A notebook's cells run in another event loop than the cluster's."""
     cluster = start(n_workers=2, wait_for_workers=True)
 
     async def cell() -> list[Any]:

@@ -146,6 +146,6 @@ it('of a subject that is not there, or has ended, is refused: it would limit not
   const view = endedView(test, number);
   await test.store.jobs.end({ view, version: 99, release: true, nowMs: test.now() });
   expect(await refused({ job: number })).toEqual([422, `job: the job ${number} has ended, and costs nothing more.`]);
-  // The budget that it has already may be changed.
+  // Its existing budget may still be changed.
   expect((await test.put('job', { dollars: 2, job: number })).status).toBe(200);
 });

@@ -1,10 +1,10 @@
-// Many pages that watch the same: read once a second for all of them, and nothing private to others among it.
+// Many pages that watch the same objects: one read a second for all of them, without objects private to others.
 import { expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
-/** `lines` as they come. */
+/** Collects `lines` as they arrive. */
 async function watch(api: TestApi, token: string, path: string) {
   const left = new AbortController();
   const response = await api.call('GET', path, { token, signal: left.signal });

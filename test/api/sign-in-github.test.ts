@@ -41,7 +41,7 @@ it('signs in the user of the verified primary address, knows them by the number 
   const session = await sessionOf(api, await signIn(api));
   expect(session).toMatchObject({ user: 'ann@example.com', workspace: 'default', scopes: ['read', 'write'] });
   await eventually(() => github.tokens.size === 0);
-  // Another address at GitHub: the same person.
+  // Another address at GitHub: the same user.
   github.account.emails = [{ email: 'new@elsewhere.example', primary: true, verified: false }];
   expect((await sessionOf(api, await signIn(api))).user).toBe('ann@example.com');
   expect(api.logged.join()).not.toMatch(/gho_|ggggg/);

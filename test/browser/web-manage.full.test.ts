@@ -1,4 +1,4 @@
-// What an admin changes in the web application: people, tokens, budgets, limits, webhooks, environments, the rule of approvals.
+// An admin's changes in the web application: users, tokens, budgets, limits, webhooks, environments, the rule of approvals.
 import { describe, expect, it } from 'vitest';
 
 import { cloudApi } from '../api/cloud.ts';
@@ -115,7 +115,7 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await make.getByLabel('Number of the cluster').fill('999');
     await make.getByLabel('When it is used up').selectOption('stop');
     await accessible('budget-new');
-    // The list of budgets is read again every few seconds.
+    // The page reloads the list of budgets every few seconds.
     await app.page.waitForResponse((answer) => answer.url().endsWith('/v1/budgets'));
     expect(await make.getByLabel('Dollars').inputValue()).toBe('12.5');
     await make.getByRole('button', { name: 'Make' }).click();

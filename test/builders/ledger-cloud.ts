@@ -138,7 +138,7 @@ function lifetimeOf(instance: Instance): Lifetime[] {
   return [{ ...own, later, price: { ...price, microsPerHour, source: 'prices by the hour' } }];
 }
 
-/** Until now, as EC2 answers: from newest to oldest, with the last change before the launch. */
+/** In EC2's order, from newest to oldest, until the last change before the launch. */
 function historyOf({ type, launchedAtMs }: Instance): SpotPrice[] {
   const history: SpotPrice[] = [];
   for (let atMs = Date.now() - (Date.now() % moveMs); ; atMs -= moveMs) {
@@ -147,7 +147,7 @@ function historyOf({ type, launchedAtMs }: Instance): SpotPrice[] {
   }
 }
 
-/** On the spot market prices move as often, by up to a third. */
+/** Spot prices change this often, by up to a third. */
 const moveMs = 17 * 60_000;
 
 function priceNow({ type, market, publicIp }: Pick<Instance, 'type' | 'market' | 'publicIp'>): InstancePrice {
@@ -163,7 +163,7 @@ function microsAt(type: string, market: string, atMs: number): number {
   return Math.round(priceOf(known, 'spot') * (1 + ((Math.floor(atMs / moveMs) * 5) % 9) / 27) * 1e6);
 }
 
-/** By the second, a minute at least for the instance; each of its hours at the price of its beginning. */
+/** Billed by the second, with a minimum of one minute for the instance; each hour at the price of its beginning. */
 function billOf(entries: readonly LedgerEntry[], id: string): Bill {
   const launched = entries.find((entry) => entry.id === id && entry.event === 'launched');
   const ended = entries.find((entry) => entry.id === id && entry.event === 'ended');

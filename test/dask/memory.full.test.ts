@@ -21,7 +21,7 @@ result = {
     'workers': sorted(round(one / total, 2) for one in client.run(own).values()),
     'nannies': sorted(round(one / total, 2) for one in client.run(own, nanny=True).values()),
 }`;
-/** Two objects, as of two programs that use a cluster by its name. */
+/** Two objects, as in two programs that use a cluster by its name. */
 const watch = `
 from distributed.deploy.cluster import Cluster
 class Watcher(Cluster):
@@ -76,7 +76,7 @@ describe.each(daskVersions)('workers of distributed %s on one machine', (version
     const three = [0.33, 0.33, 0.33];
     const lowered = async () => isDeepStrictEqual(await driver.python(watched), { first: three, second: three });
     expect(await eventually(lowered)).toBe(true);
-    // An object that has gone takes nothing from the other one.
+    // A closed object takes nothing from the other one.
     await driver.python(`watchers.pop('second').close()`);
     await Promise.all([first, second, third].map((worker) => worker?.end(0)));
     expect(await eventually(async () => isDeepStrictEqual(await driver.python(watched), { first: [] }))).toBe(true);

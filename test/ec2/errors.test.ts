@@ -103,7 +103,7 @@ const table = Object.entries(codes).flatMap(([scope, list]) => list.map((code) =
 const said = 'The words of AWS.';
 const requestId = /\(AWS request [0-9a-f]{8}-[0-9a-f-]{27}\)$/;
 const passing = new Set(['throttle', 'cloud']);
-/** A lack of capacity: AWS's support cannot help. */
+/** A lack of capacity or quota: users need no request id for AWS's support. */
 const lacks = new Set(['offer', 'zone', 'subnet', 'market', 'quota']);
 
 let cloud: TestCloud;

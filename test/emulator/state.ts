@@ -147,7 +147,7 @@ export interface Region {
   volumes: Map<string, Volume>;
   /** `type/zone/market` -> how many fit at the same time; without an entry the capacity is unlimited. */
   capacity: Map<string, number>;
-  /** What has changed since the beginning, by `type/zone`, oldest first. */
+  /** Price changes since the start, by `type/zone`, oldest first. */
   spotPrices: { pool: string; atMs: number; pricePerHour: number }[];
   zonesDown: Set<string>;
   /** `type/zone/market` -> the error that a fleet gets for that pool, whatever its capacity. */

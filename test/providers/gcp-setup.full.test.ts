@@ -117,7 +117,7 @@ describe('the setup of a Google Cloud project', () => {
     await cloud.emulator.send({ op: 'fault', fault: { action, kind: 'error', times: 2, ...missing } });
     await cloud.emulator.send({ op: 'fault', fault: { action, kind: 'error', nth: 3, ...meanwhile } });
     expect([(await setup()).code, await made()]).toEqual([0, complete]);
-    // The rules of a network go some time after their deletion, and the deletion of the network is accepted before that.
+    // A network's rules disappear some time after their deletion; Google accepts the deletion of the network before that.
     const inUse = { code: 'RESOURCE_IN_USE_BY_ANOTHER_RESOURCE', message: 'The network is already being used.' };
     await cloud.emulator.send({ op: 'failOperation', call: 'networks.delete', error: inUse });
     expect([(await setup({ remove: true })).code, await made()]).toEqual([0, nothing]);

@@ -26,7 +26,7 @@ const moduleText = z.looseObject({
 });
 const meta = ['count', 'for_each', 'depends_on'];
 
-/** What Google's provider computes has the forms that its documentation says. */
+/** Attributes that Google's provider computes, in the forms of its documentation. */
 function computed(type: string, own: Record<string, unknown>): Record<string, string> {
   const text = (key: string): string => String(own[key]);
   const at = `projects/${text('project')}`;
@@ -37,7 +37,7 @@ function computed(type: string, own: Record<string, unknown>): Record<string, st
   return { email, name: `${at}/serviceAccounts/${email}` };
 }
 
-/** Each resource becomes one of Terraform's own, whose output is its input. */
+/** Replaces each resource by one of Terraform's own, whose output is its input. */
 function standIns(text: string): unknown {
   const { resource, terraform, ...rest } = moduleText.parse(JSON.parse(text));
   const resources = Object.entries(resource).flatMap(([type, named]) =>
@@ -71,7 +71,7 @@ const shown = z.object({
 
 it.skipIf(program === undefined)('is valid, and makes what setup makes', { timeout: 300_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-terraform-'));
-  // Nothing is fetched, and no configuration of the machine counts.
+  // Nothing is downloaded, and the machine's configuration is not used.
   const env = { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1', TF_IN_AUTOMATION: '1' };
   const run = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)(program ?? '', words, { cwd: directory, env })).stdout;
@@ -106,7 +106,7 @@ it.skipIf(program === undefined)('is valid, and makes what setup makes', { timeo
   }
 });
 
-/** With its keys in one order. */
+/** With sorted keys. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

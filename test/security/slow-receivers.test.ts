@@ -1,4 +1,4 @@
-// Receivers of webhooks that never answer hold up neither another workspace nor the other webhooks of their own.
+// Webhook receivers that never answer delay neither another workspace nor the other webhooks of their own.
 import { expect, it } from 'vitest';
 
 import { maxOfWorkspace, maxUnderWay } from '../../domain/notifications/fair-share.ts';
@@ -15,7 +15,7 @@ async function open() {
     const answer = await api.call('POST', '/v1/webhooks', { token: tokens.get(slug) ?? '', body: { url } });
     expect(answer.status).toBe(201);
   };
-  /** Of `count` jobs: each webhook gets so many deliveries. */
+  /** For `count` jobs: each webhook gets this many deliveries. */
   const happen = async (workspace: string, count: number) => {
     for (let job = 1; job <= count; job += 1)
       await notify(api.deps, { workspace, type: 'job.finished', object: `job/${job}`, text: 'Done.', data: { job } });

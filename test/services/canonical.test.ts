@@ -1,4 +1,4 @@
-// The hash of a request: of a large one it is the same as of a small one, and leaves breaks for other requests.
+// The hash of a request: the same by both methods, with pauses for other requests while a large one is hashed.
 import { expect, it } from 'vitest';
 
 import { hashBody, hashLargeBody } from '../../services/jobs/canonical.ts';
@@ -11,7 +11,7 @@ it.each([
   ['what is small', { b: [1, [], {}, null, undefined], a: { d: 'ü"\n', c: true } }],
   ['a long text', { files: [{ content: 'x'.repeat(5 * mebibyte) }], command: ['true'] }],
   ['a long list', { list: Array.from({ length: 200_000 }, (_, index) => ({ index })) }],
-  // The first half of a character is the last of a piece, or its second half the first.
+  // A surrogate pair is split between two pieces.
   ['a pair of surrogates at the end of a piece', `${'x'.repeat(mebibyte - 2)}😀${'x'.repeat(mebibyte)}`],
   ['half a character', `\ud83d${'x'.repeat(2 * mebibyte)}`],
 ])('is the same: %s', async (_what, body) => {

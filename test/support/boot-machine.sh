@@ -1,7 +1,7 @@
 #!/bin/sh
 # Boots a machine of an emulated EC2 from its user data alone: systemd is its first process, on a copy-on-write copy of this file
 # system, with process ids, mounts and control groups of its own. In place of cloud-init a service runs the user data. Needs root,
-# a work directory outside the file system that is copied (/dev/shm), and SHARED_CACHE: environments that machines need not build.
+# a work directory outside the file system that is copied (/dev/shm), and SHARED_CACHE: prebuilt environments.
 set -eu
 groups=$(findmnt --noheadings --types cgroup2 --output TARGET | head -n 1)/emulated-$ROPEWALK_INSTANCE
 mkdir upper work root cache-upper cache-work "$groups"
@@ -13,7 +13,7 @@ mount --make-rprivate /
 mount -t overlay machine -o "lowerdir=/,upperdir=$machine/upper,workdir=$machine/work" root
 cd root
 mount -t proc proc proc
-# The kernel's settings are not this machine's to change.
+# The machine must not change the kernel's settings.
 mount --bind proc/sys proc/sys
 mount -o remount,bind,ro proc/sys
 mount -t sysfs -o ro sysfs sys
@@ -31,16 +31,16 @@ ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 mkdir -p ".$SHARED_CACHE"
 mount -t overlay cache -o "lowerdir=$SHARED_CACHE,upperdir=$machine/cache-upper,workdir=$machine/cache-work" ".$SHARED_CACHE"
-# The user of tasks gets there.
+# The task user can enter these directories.
 directory=.$SHARED_CACHE
 while [ "$directory" != . ]; do
   chmod a+rx "$directory"
   directory=$(dirname "$directory")
 done
-# The services of the machine that runs the test are not this machine's.
+# The machine must not run the services of the test's host.
 rm -rf etc/systemd/system
 mkdir -p etc/systemd/system etc/systemd/system.conf.d
-# What a machine of the real cloud has at addresses that everybody knows.
+# The endpoints that a real cloud has at well-known addresses.
 cat > etc/systemd/system.conf.d/cloud.conf <<CONF
 [Manager]
 DefaultEnvironment=AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_EC2_METADATA_SERVICE_ENDPOINT
@@ -68,7 +68,7 @@ export groups
 sh -c 'echo $$ > "$groups/cgroup.procs"
   exec unshare --mount --pid --fork --cgroup --ipc --uts --kill-child sh inside.sh' &
 outside=$!
-# As a cloud asks a machine to shut down: systemd then stops its services in order.
+# Like a cloud's shutdown request: systemd then stops its services in order.
 trap 'kill -38 $(cat "/proc/$outside/task/$outside/children")' TERM
 while kill -0 $outside 2>/dev/null; do wait $outside || true; done
 find "$groups" -depth -type d -exec rmdir {} + 2>/dev/null || true

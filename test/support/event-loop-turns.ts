@@ -1,4 +1,4 @@
-/** How often other work of this process had its turn until the work was done. */
+/** The number of event-loop turns that other work of this process got during the work. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;

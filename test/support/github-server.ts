@@ -1,5 +1,5 @@
 // GitHub's web flow and API on loopback, as a GitHub Enterprise Server has them: everyone signs in at once with the account that the
-// test names. Strict where GitHub is: the redirect URL, the secret, PKCE, and a code that is good once.
+// test names. Strict where GitHub is: the redirect URL, the secret, PKCE, and a code that is valid once.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -11,11 +11,11 @@ export interface GithubServer {
   clientId: string;
   clientSecret: string;
   account: { id: number; emails: { email: string; primary: boolean; verified: boolean }[] };
-  /** The next answers of this path, e.g. `/api/v3/user`. */
+  /** Fails the next requests of this path, e.g. `/api/v3/user`. */
   broken: { path: string; status: number } | null;
-  /** The person declines. */
+  /** The user declines. */
   isDeclined: boolean;
-  /** Tokens that are good now. */
+  /** The valid tokens. */
   tokens: Set<string>;
   close(): Promise<void>;
 }

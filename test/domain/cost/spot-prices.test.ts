@@ -21,7 +21,7 @@ function intervalOf(prices: ReturnType<typeof at>[], minutes: number): CostInter
 
 describe('what a spot instance is charged', () => {
   it('is in each hour since its launch the price that was in effect at the beginning of that hour', () => {
-    // In any order; the price before the launch, one that held for minutes alone, one exactly at the second hour, one after the end.
+    // In any order: the price before the launch, one that held only for minutes, one exactly at the second hour, one after the end.
     const prices = [at(125, 90_000), at(-500, 36_000), at(10, 72_000), at(40, 50_000), at(60, 54_000), at(200, 1)];
     const interval = intervalOf(prices, 150);
     expect(interval.microsPerHour).toBe(36_000);

@@ -74,7 +74,7 @@ export const describeInstanceTypeOfferings: Operation = (call) => {
   };
 };
 
-/** From newest to oldest: what changed since StartTime, and the last change before it. */
+/** From newest to oldest: the changes since StartTime, and the last change before it. */
 export const describeSpotPriceHistory: Operation = (call) => {
   const names = call.params.texts('InstanceType');
   const startMs = Date.parse(call.params.text('StartTime') ?? new Date(call.nowMs).toISOString());
@@ -101,7 +101,7 @@ export const describeSpotPriceHistory: Operation = (call) => {
   return { spotPriceHistorySet: items, nextToken };
 };
 
-/** How far back the first price lies. */
+/** The age of the first price. */
 const keptMs = 90 * 86_400_000;
 
 export const describeImages: Operation = (call) => ({

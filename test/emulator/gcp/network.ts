@@ -74,7 +74,7 @@ export function insertNetwork(project: EmulatedProject, body: unknown): Operatio
   return done(project, 'insert', 'global', `global/networks/${wanted.name}`);
 }
 
-/** Google accepts the call, and the operation fails: of a subnetwork it refuses the call itself. */
+/** Google accepts the call, and the operation fails; for a subnetwork it refuses the call itself. */
 export function removeNetwork(project: EmulatedProject, of: string): Operation {
   networkNamed(project, of);
   const users = [

@@ -85,7 +85,7 @@ export function operationOf(project: EmulatedProject, operation: Operation): obj
   };
 }
 
-/** As operations of real projects have it in bug reports. */
+/** As in operations of real projects in bug reports. */
 function statusOf(code: string): { httpErrorStatusCode: number; httpErrorMessage: string } {
   const [httpErrorStatusCode, httpErrorMessage]: [number, string] = /^QUOTA_EXCEEDED|PERMISSION|DENIED/.test(code)
     ? [403, 'FORBIDDEN']
