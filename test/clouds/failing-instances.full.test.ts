@@ -14,7 +14,7 @@ import type { EmulatedCluster } from './cluster.ts';
 import { dollars } from './money.ts';
 
 const minuteMs = 60_000;
-/** For the delays of a busy machine's clock. */
+/** Tolerates the delays of a busy machine. */
 const toleranceMs = 30_000;
 
 /** Each cloud's state of an instance whose host has failed. */

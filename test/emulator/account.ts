@@ -14,7 +14,7 @@ import type { Instance, Market, Region, TemplateData } from './state.ts';
 export interface Delays {
   /** From the launch until describe shows it. */
   visibleMs: number;
-  /** If larger, the delay is anywhere in between, the same in every run. */
+  /** If larger than `visibleMs`: each delay is between the two, the same in every run. */
   visibleUpToMs: number;
   /** From the launch until it runs. */
   pendingMs: number;

@@ -59,7 +59,7 @@ export interface TemplateData {
   userData: string;
   profile: string | null;
   securityGroups: string[];
-  /** Whether the data has a network interface, which then must contain the subnet. */
+  /** Whether the data specifies a network interface; only that interface may then name the subnet. */
   hasInterface: boolean;
   shutdownBehavior: 'stop' | 'terminate';
   httpTokens: 'optional' | 'required';

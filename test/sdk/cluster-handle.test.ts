@@ -150,7 +150,7 @@ describe('a cluster handle', () => {
         status: workersStarted === 4 ? 'ready' : 'scaling',
         dask: { workersWanted: 4, workersStarted },
       });
-    // One read by startCluster; then two of before the scaling.
+    // One read by startCluster, then two reads that still show the state before the scaling.
     const views = [aCluster(), aCluster(), aCluster(), four(2), four(3), four(4)];
     const api = await standIn({ view: (nth) => views[nth - 1] ?? four(4) });
     const cluster = await startCluster(api.options);

@@ -5,7 +5,7 @@ import type { Market, Region } from '../state.ts';
 
 /** AWS's quota of overrides in one fleet. */
 const maxOverrides = 300;
-/** For an instant fleet, and for its minimum number of launches (API reference). */
+/** The bounds of TotalTargetCapacity and MinTargetCapacity of an instant fleet (API reference). */
 const maxCapacity = 10_000;
 const maxLeastCapacity = 1_000;
 const strategies: Record<Market, string[]> = {
