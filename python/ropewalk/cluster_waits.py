@@ -25,7 +25,7 @@ from ropewalk.program import warn_program
 from ropewalk.remote import Remote
 from ropewalk.reuse import differences
 from ropewalk.views import ClusterView, Created, DaskView
-from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_settled, progress
+from ropewalk.waiting import WorkerAmount, check_alive, count_of, failures, is_settled, pause_after, progress
 
 DEFAULT_TIMEOUT_S = 600.0
 #: A view can be older than a preceding `scale` by at most this.
@@ -55,8 +55,8 @@ class WaitingCluster(DaskCluster):
         return self._remote.number
 
     async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
-        pause, reported, limit = 0.1, "", deadline - time.monotonic()
-        since = said = time.monotonic()
+        reported, limit = "", deadline - time.monotonic()
+        begun = since = said = time.monotonic()
         while True:
             view = await self._remote.view(deadline)
             self._show(view)
@@ -75,8 +75,7 @@ class WaitingCluster(DaskCluster):
                 self._log_progress(f"{reported}, for {round(now - since)} s")
             if now > deadline:
                 raise self._too_late("its scheduler", reported, view)
-            await asyncio.sleep(pause)
-            pause = min(1.0, pause * 1.5)
+            await asyncio.sleep(pause_after(now - begun))
 
     async def _wait_for_workers(self, n_workers: WorkerAmount = 0, timeout: Any = None) -> None:
         if n_workers is False or n_workers == 0:

@@ -27,6 +27,11 @@ def count_of(amount: WorkerAmount, wanted: int) -> int:
     return amount if isinstance(amount, int) else math.ceil(amount * wanted)
 
 
+def pause_after(waited_s: float) -> float:
+    """Seconds until the next request: a start is noticed late by at most a tenth of its duration, or a second."""
+    return min(1.0, max(0.1, waited_s / 10))
+
+
 def check_alive(view: ClusterView) -> None:
     number, reason = view["number"], view["reason"]
     if view["job"] is not None:

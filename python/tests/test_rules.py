@@ -13,7 +13,7 @@ from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkErr
 from ropewalk.logs import chosen_lines, grouped, is_wanted, merged, read_filter, read_since
 from ropewalk.private_envs import check_envs
 from ropewalk.versions import matching_requirements, version_mismatch
-from ropewalk.waiting import check_amount, count_of, is_settled
+from ropewalk.waiting import check_amount, count_of, is_settled, pause_after
 
 
 @pytest.mark.parametrize(
@@ -148,3 +148,7 @@ def test_lines_are_filtered_and_in_one_order_of_time() -> None:
     assert read_since(None, now) is None
     with pytest.raises(ValueError, match="since is 'soon'"):
         read_since("soon", now)
+
+
+def test_a_start_is_noticed_late_by_a_tenth_of_its_duration_at_most() -> None:
+    assert [pause_after(waited) for waited in (0, 0.5, 3, 60)] == [0.1, 0.1, pytest.approx(0.3), 1.0]
