@@ -39,7 +39,7 @@ describe('the plan of a project', () => {
     expect(changesOf({ ...empty, disabled: ['compute'] })).toEqual([
       ...['enable', 'createNetwork', 'createSubnetwork us-central1', 'createSubnetwork europe-west4'],
       ...['createRule', 'createRule', 'createAccount', 'createAccount', 'createRole', 'createRole', 'createRole'],
-      ...['createBucket', 'bind', 'bind', 'bind', 'bind'],
+      ...['createBucket', 'bind', 'bind', 'bind', 'bind', 'bind'],
     ]);
     expect(changesOf(complete)).toEqual([]);
     expect(changesOf(complete, { bucket: null })).toEqual([]);
