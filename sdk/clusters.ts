@@ -98,7 +98,7 @@ export interface ClustersApi {
    * instances with their stages, workers, events, cost. Throws ValidationError for a time before its start or in the future.
    */
   at(number: number, time: Date | string, options?: CallOptions): Promise<ClusterAt>;
-  /** Events of the cluster, oldest first. The newest few dozen are kept. */
+  /** Events of the cluster, oldest first, with the user who caused each; of ended clusters too. `since` reads the newer ones. */
   events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
    * Resolves when that many workers (by default 0.3 of all) have started, or when every worker has started or failed and at

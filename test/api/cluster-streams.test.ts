@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { added } from '../../services/clusters/events.ts';
+import { addEvent } from '../../domain/cluster/notes.ts';
+import { added, joined } from '../../services/clusters/events.ts';
 import type { LogQuery } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { testCloud } from './providers.ts';
@@ -117,6 +118,27 @@ describe('the events of a cluster', () => {
     expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);
     const stranger = { token: await api.addToken('other') };
     expect((await api.call('GET', `/v1/clusters/${number}/events`, stranger)).status).toBe(404);
+  });
+
+  it('are all that there were, however many', async () => {
+    const api = await createTestApi();
+    const number = await api.startCluster();
+    const state = api.workflows.clusters.get(number);
+    if (state === undefined) throw new Error('no workflow');
+    const codes = Array.from({ length: 130 }, (_, index) => `EVENT_${index}`);
+    // Two a millisecond: the oldest of the view shares its time with one before it.
+    codes.forEach((code, index) => addEvent(state, api.now() + Math.floor((index + 1) / 2), code, 'something'));
+    api.clock.offsetMs += 2_000;
+    const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
+    expect(events.map(({ code }) => code)).toEqual(['CREATED', ...codes]);
+  });
+
+  it('are each there once when they are recorded and in the view', () => {
+    const event = (atMs: number, code: string) => ({ atMs, code, text: '' });
+    const all = [event(1, 'A'), event(2, 'B'), event(2, 'C'), event(3, 'D'), event(4, 'E')];
+    expect(joined(all.slice(0, 4), all.slice(2))).toEqual(all);
+    // A record that was lost while the database was unavailable.
+    expect(joined([event(1, 'A'), event(3, 'D')], all.slice(1))).toEqual(all);
   });
 
   it('followed, come as they happen, through an outage, each once, and end with the cluster', async () => {
