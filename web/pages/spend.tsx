@@ -61,6 +61,8 @@ export function SpendPage({ session }: { session: Session }) {
   );
 }
 
+const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 const oneOf = (choices: readonly string[], text: string): string | undefined => choices.find((each) => each === text);
 
 /** Lines that are shown at first, and with each `Show more`: of 10,000 clusters, all at once would hold the page up. */
@@ -85,7 +87,7 @@ function Spent({ costs, days }: { costs: Costs; days: Costs }) {
       ) : (
         <Table
           caption={`Spend by ${costs.by}`}
-          columns={[costs.by, 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
+          columns={[capitalized(costs.by), 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
           rows={costs.items
             .slice(0, shown)
             .map((line) => [
