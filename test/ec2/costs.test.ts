@@ -135,7 +135,8 @@ describe('the cost ledger', () => {
     const ended = entries.find(({ id, event }) => id === worker.id && event === 'ended')?.atMs ?? 0;
     // EC2 reports ends in whole seconds.
     expect(Math.abs((entry?.toMs ?? 0) - ended)).toBeLessThan(1_000);
-    const charged = atLaunch + 50_000 + (70_000 * ((entry?.toMs ?? 0) - fromMs - 2 * hourMs)) / hourMs;
+    const lastSeconds = Math.ceil(((entry?.toMs ?? 0) - fromMs - 2 * hourMs) / 1_000);
+    const charged = atLaunch + 50_000 + (70_000 * lastSeconds) / 3_600;
     const own = { ...entry, diskMicrosPerHour: 0, addressMicrosPerHour: 0 } as CostInterval;
     expect(Math.abs(totalCost([own], ended + 1_000) - charged)).toBeLessThan(1);
     await cluster.stop();
