@@ -3,7 +3,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +15,10 @@ import type { MachineOptions } from '../emulator/machines.ts';
 import { node24 } from './stack.ts';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/ropewalk');
-const environments = join(cache, 'python');
+/** Of a system's service: the Python that it finds is one that every user may run. */
+export const systemPath = '/usr/local/bin:/usr/bin:/bin';
+/** Apart from that of other tests: an environment belongs to its interpreter. */
+export const sharedEnvironments = join(cache, 'system-python');
 const archiveName = `node-${process.version}-linux-${process.arch}.tar.xz`;
 const archivePath = join(cache, archiveName);
 
@@ -38,9 +41,9 @@ export async function inOwnNetwork(program: readonly string[], addresses: readon
 
 /** Downloads, while the outer network is available, the machines' needs: Python packages, and the archive of Node. */
 export async function prepareMachines(): Promise<void> {
-  await mkdir(environments, { recursive: true, mode: 0o700 });
   await ensureEnvironment({
-    ...{ cacheDir: environments, requirements: withDefaults([]), pythonPath: 'python3', environment: process.env },
+    ...{ cacheDir: sharedEnvironments, requirements: withDefaults([]), pythonPath: 'python3' },
+    environment: { ...process.env, PATH: systemPath },
   });
   if (existsSync(archivePath)) return;
   const partial = `${archivePath}.${process.pid}`;
@@ -54,7 +57,7 @@ export async function prepareMachines(): Promise<void> {
 export const bootedMachines = (directory: string): MachineOptions => ({
   command: ['sh', join(import.meta.dirname, 'boot-machine.sh')],
   directory,
-  environment: { PATH: process.env['PATH'] ?? '', SHARED_CACHE: environments },
+  environment: { PATH: process.env['PATH'] ?? '', SHARED_CACHE: sharedEnvironments },
 });
 
 /** The console output of a machine's boot. */
