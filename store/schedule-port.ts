@@ -52,8 +52,10 @@ export interface ScheduleStore {
   synced(id: string, version: number): Promise<void>;
   /** False when the run exists, or the schedule does not exist or is deleted. */
   addRun(run: Pick<ScheduleRun, 'schedule' | 'run' | 'atMs'>): Promise<boolean>;
-  /** Due runs, oldest first, for one process until `claimUntilMs`. */
-  claimRuns(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<ScheduleRun[]>;
+  /** Runs that are due, claimed or not. */
+  countDue(schedule: string): Promise<number>;
+  /** Due runs, oldest first, for one process until `claimUntilMs`; `ofWorkspace`: of one workspace, at most. */
+  claimRuns(query: { limit: number; ofWorkspace: number; nowMs: number; claimUntilMs: number }): Promise<ScheduleRun[]>;
   settleRun(run: string, result: Pick<ScheduleRun, 'state' | 'job' | 'text'>): Promise<void>;
   /** Newest first. */
   listRuns(schedule: string, limit: number): Promise<ScheduleRun[]>;

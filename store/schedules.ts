@@ -89,29 +89,39 @@ export function createScheduleStore(database: Database): ScheduleStore {
         await old.where('run', 'not in', kept).execute();
         return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
       }),
-    claimRuns: async ({ limit, nowMs, claimUntilMs }) => {
-      const due = (db: Db) =>
-        db
+    countDue: (schedule) =>
+      database.read(async (db) => {
+        const row = await db
           .selectFrom('schedule_runs')
-          .selectAll()
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('schedule', '=', schedule)
           .where('state', '=', 'due')
-          .where('claimed_until_ms', '<=', nowMs)
-          .orderBy('at_ms')
-          .orderBy('run')
-          .limit(limit);
-      if ((await database.read((db) => due(db).execute())).length === 0) return [];
+          .executeTakeFirstOrThrow();
+        return Number(row.count);
+      }),
+    claimRuns: async ({ limit, ofWorkspace, nowMs, claimUntilMs }) => {
+      if ((await database.read((db) => dueRuns(db, { nowMs, limit: 1, full: [] }).execute())).length === 0) return [];
       return database.write(async (db) => {
-        const rows = await due(db)
-          .$if(engine === 'postgres', (query) => query.forUpdate().skipLocked())
-          .execute();
-        const runs = rows.map(({ run }) => run);
-        if (runs.length === 0) return [];
-        await db
-          .updateTable('schedule_runs')
-          .set({ claimed_until_ms: claimUntilMs })
-          .where('run', 'in', runs)
-          .execute();
-        return rows.map(runOf);
+        const claimed: ScheduleRun[] = [];
+        const counts = new Map<string | null, number>();
+        // Of each round at least the first is claimed, because it is of no full workspace.
+        for (;;) {
+          const full = [...counts].flatMap(([slug, count]) => (slug !== null && count >= ofWorkspace ? [slug] : []));
+          const rows = await dueRuns(db, { nowMs, limit: limit - claimed.length, full })
+            .$if(engine === 'postgres', (query) => query.forUpdate('schedule_runs').skipLocked())
+            .execute();
+          const taken = rows.filter(({ workspace }) => {
+            const count = counts.get(workspace) ?? 0;
+            counts.set(workspace, count + 1);
+            return workspace === null || count < ofWorkspace;
+          });
+          if (taken.length === 0) return claimed;
+          const runs = taken.map(({ run }) => run);
+          const claim = db.updateTable('schedule_runs').set({ claimed_until_ms: claimUntilMs });
+          await claim.where('run', 'in', runs).execute();
+          claimed.push(...taken.map(runOf));
+          if (claimed.length === limit) return claimed;
+        }
       });
     },
     settleRun: (run, { state, job, text }) =>
@@ -140,6 +150,24 @@ export function createScheduleStore(database: Database): ScheduleStore {
     },
   };
 }
+
+/** Not of the workspaces that are `full`. A run whose schedule is gone has none. */
+const dueRuns = (db: Db, { nowMs, limit, full }: { nowMs: number; limit: number; full: readonly string[] }) =>
+  db
+    .selectFrom('schedule_runs')
+    .leftJoin('schedules', 'schedules.id', 'schedule_runs.schedule')
+    .selectAll('schedule_runs')
+    .select('schedules.workspace')
+    .where('state', '=', 'due')
+    .where('claimed_until_ms', '<=', nowMs)
+    .$if(full.length > 0, (query) =>
+      query.where((build) =>
+        build.or([build('schedules.workspace', 'is', null), build('schedules.workspace', 'not in', full)]),
+      ),
+    )
+    .orderBy('at_ms')
+    .orderBy('run')
+    .limit(limit);
 
 const scheduleOf = (row: ScheduleTable): JobSchedule => ({
   ...{ id: row.id, workspace: row.workspace, name: row.name, cron: row.cron, timezone: row.timezone },

@@ -12,6 +12,11 @@ export type Overlap = (typeof overlaps)[number];
 export const maxSchedules = 200;
 /** Number of a schedule's runs that are kept. */
 export const maxRunsKept = 100;
+/** Runs of a schedule that wait to be submitted, beyond which it takes no trigger. */
+export const maxDueRuns = 10;
+/** Runs that an API process submits at a time, and of them those of one workspace: others do not wait behind many triggers. */
+export const runsAtOnce = 20;
+export const runsOfWorkspaceAtOnce = 5;
 /** A run that was missed because Temporal or its workers were unavailable is made up for this long, and skipped afterwards. */
 export const catchUpMs = 3_600_000;
 

@@ -2,7 +2,7 @@
 // submitted twice creates one job, because it has its own idempotency key.
 import { RopewalkError } from '../../domain/errors.ts';
 import { scopesOfRole } from '../../domain/people/authority.ts';
-import { decideRun } from '../../domain/schedule/rules.ts';
+import { decideRun, runsAtOnce, runsOfWorkspaceAtOnce } from '../../domain/schedule/rules.ts';
 import { scheduleKey } from '../../platform/archive-keys.ts';
 import { createJob as createJobSchema } from '../../schema/jobs.ts';
 import type { JobSchedule, ScheduleRun } from '../../store/schedule-port.ts';
@@ -18,7 +18,10 @@ export async function runSchedules(deps: Deps): Promise<void> {
   await syncSchedules(deps);
   try {
     const nowMs = deps.now();
-    const runs = await deps.store.schedules.claimRuns({ limit: atOnce, nowMs, claimUntilMs: nowMs + claimMs });
+    const runs = await deps.store.schedules.claimRuns({
+      ...{ limit: runsAtOnce, ofWorkspace: runsOfWorkspaceAtOnce },
+      ...{ nowMs, claimUntilMs: nowMs + claimMs },
+    });
     for (const run of runs) await runOne(deps, run);
   } catch (error) {
     deps.logger.warn({ err: error }, 'due runs of schedules could not be read now');
@@ -92,7 +95,6 @@ async function stop(deps: Deps, { id, workspace, name }: JobSchedule, text: stri
   return { state: 'refused' as const, job: null, text };
 }
 
-const atOnce = 20;
 /** Longer than a submission takes. */
 const claimMs = 60_000;
 const submitMs = 60_000;

@@ -2,7 +2,7 @@
 // and delete it.
 import { RopewalkError } from '../../domain/errors.ts';
 import { describeCommand } from '../../domain/job/command.ts';
-import { checkCron, checkTimezone } from '../../domain/schedule/rules.ts';
+import { checkCron, checkTimezone, maxDueRuns } from '../../domain/schedule/rules.ts';
 import { scheduleKey } from '../../platform/archive-keys.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { CreateScheduleParsed, Schedule, ScheduleDetails, ScheduleList } from '../../schema/schedules.ts';
@@ -65,10 +65,11 @@ export async function pauseSchedule(context: Context, name: string, isPaused: bo
   return carriedOut(context, orNotFound(await context.deps.store.schedules.change(found.id, change), name));
 }
 
-/** Works on a paused schedule too, and without Temporal: the run is stored like one that Temporal's Schedule began. */
+/** Throws LIMIT_EXCEEDED while many runs are due. Works on a paused schedule too, and without Temporal: the run is stored like one that Temporal's Schedule began. */
 export async function triggerSchedule(context: Context, name: string): Promise<Schedule> {
   const { deps } = context;
   const found = await mayChange(context, name, false);
+  if ((await deps.store.schedules.countDue(found.id)) >= maxDueRuns) throw manyDue(name);
   await deps.store.schedules.addRun({ schedule: found.id, run: randomId('trigger'), atMs: deps.now() });
   return wireOf(found);
 }
@@ -119,6 +120,13 @@ function orNotFound(found: JobSchedule | null, name: string): JobSchedule {
   if (found !== null) return found;
   throw new RopewalkError({ code: 'NOT_FOUND', message: `There is no schedule named ${name} in this workspace.` });
 }
+
+const manyDue = (name: string): RopewalkError =>
+  new RopewalkError({
+    code: 'LIMIT_EXCEEDED',
+    message: `${maxDueRuns} runs of the schedule ${name} have not begun yet, which is the most.`,
+    hint: 'Trigger it again when they have: GET /v1/schedules/{schedule} lists them.',
+  });
 
 /** Until it is deleted. */
 const keptMs = 100 * 365 * 86_400_000;

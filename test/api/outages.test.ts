@@ -1,9 +1,10 @@
 // Requests that are accepted while Temporal or the database is unavailable, and which process continues them after the recovery.
 import { describe, expect, it, vi } from 'vitest';
 
+// First: it extends the schemas of all others.
+import { createReplica, createTestApi, endedView, type TestApi } from './support.ts';
 import { runDeferredWork } from '../../services/deferred-work.ts';
 import { eventually } from '../support/eventually.ts';
-import { createReplica, createTestApi, endedView, type TestApi } from './support.ts';
 
 const create = async (api: TestApi, kind: 'jobs' | 'clusters' = 'jobs', more: object = {}) => {
   const body = { ...(kind === 'jobs' ? { command: ['true'] } : {}), ...more };

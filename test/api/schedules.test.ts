@@ -138,6 +138,24 @@ describe('a schedule', () => {
     expect(items[0]).toMatchObject({ type: 'schedule.stopped', text: expect.stringContaining('nightly') });
   });
 
+  it('takes no trigger while ten runs have not begun, and its triggers keep no other workspace from its runs', async () => {
+    const { create, post, run, get, addToken, store, deps } = await open();
+    await create({ overlap: 'allow' });
+    const statuses: number[] = [];
+    for (let count = 0; count < 12; count += 1) statuses.push((await post('/v1/schedules/nightly/trigger')).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(202), 429, 429]);
+    const token = await addToken('elsewhere', ['read', 'write']);
+    await create({}, token);
+    expect((await post('/v1/schedules/nightly/trigger', undefined, token)).status).toBe(202);
+    await runSchedules(deps);
+    const [theirs] = await store.schedules.list('elsewhere');
+    expect((await store.schedules.listRuns(theirs?.id ?? '', 9)).map(({ state }) => state)).toEqual(['started']);
+    // Runs of Temporal's Schedule are not limited by it.
+    expect(await run('of-temporal')).toMatchObject({ state: 'due' });
+    for (let count = 0; count < 3; count += 1) await runSchedules(deps);
+    expect((await get()).runs.map(({ state }: { state: string }) => state)).toEqual(Array(11).fill('started'));
+  });
+
   it('is paused, resumed, triggered and deleted', async () => {
     const { create, post, get, call, temporal, deps, store } = await open();
     await create();

@@ -84,7 +84,7 @@ export function describeSchedules(backend: Backend): void {
       const run = unique('run');
       const added = await atOnce(4, stores(), (each) => each.schedules.addRun({ schedule: id, run, atMs: startMs }));
       expectOne(added, (isNew) => isNew);
-      const claim = (nowMs: number) => ({ limit: 100, nowMs, claimUntilMs: nowMs + 1_000 });
+      const claim = (nowMs: number) => ({ limit: 100, ofWorkspace: 100, nowMs, claimUntilMs: nowMs + 1_000 });
       const mine = (runs: { run: string }[]) => runs.filter((each) => each.run === run);
       const claims = await atOnce(4, stores(), (each) => each.schedules.claimRuns(claim(startMs)));
       expect(claims.flatMap(mine)).toHaveLength(1);
@@ -101,6 +101,27 @@ export function describeSchedules(backend: Backend): void {
       await store.schedules.settleRun(next, skipped);
       expect((await other.schedules.listRuns(id, 1))[0]).toMatchObject({ run: next, state: 'skipped' });
       expect(await store.schedules.findById(id)).toMatchObject({ lastJob: 7 });
+    });
+
+    it('have so many runs of their workspace claimed at a time, and those of another workspace before the rest', async () => {
+      const { store } = stores();
+      const [{ slug }, { slug: elsewhere }] = [await addWorkspace(store), await addWorkspace(store)];
+      const many = valueOf(await store.schedules.create(aSchedule(slug)));
+      const one = valueOf(await store.schedules.create(aSchedule(elsewhere)));
+      const add = (schedule: string) => store.schedules.addRun({ schedule, run: unique('run'), atMs: startMs - 1 });
+      for (let count = 0; count < 30; count += 1) await add(many.id);
+      await add(one.id);
+      expect([await store.schedules.countDue(many.id), await store.schedules.countDue(one.id)]).toEqual([30, 1]);
+      const claim = async () => {
+        const query = { limit: 1_000, ofWorkspace: 5, nowMs: startMs, claimUntilMs: startMs + 1_000 };
+        const runs = await store.schedules.claimRuns(query);
+        return [many.id, one.id].map((id) => runs.filter(({ schedule }) => schedule === id).length);
+      };
+      expect([await claim(), await claim(), await claim()]).toEqual([
+        [5, 1],
+        [5, 0],
+        [5, 0],
+      ]);
     });
 
     it('keep their newest runs, and all that are due', async () => {
