@@ -20,7 +20,7 @@ from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
 from ropewalk.links import LinkedCluster
-from ropewalk.logs import Since, Workers, check_named, chosen_lines, grouped, is_wanted, read_filter, read_since, worker_names
+from ropewalk.logs import Since, Workers, check_named, chosen_lines, grouped, is_wanted, named_workers, read_filter, read_since, worker_names
 from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
@@ -220,6 +220,7 @@ class ClusterUse(LinkedCluster):
         lines = await self._remote.logs(since)
         view = await self._remote.view()
         name, heads = view["name"], self._remote.heads
+        workers = named_workers(workers, {at: str(one["name"]) for at, one in self.scheduler_info["workers"].items()})
         check_named(name, heads, view["instances"], lines, workers)
         chosen = chosen_lines(lines, is_wanted(name, heads, view["instances"], scheduler=scheduler, workers=workers), filter)
         if merged:

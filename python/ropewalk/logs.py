@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 
 from distributed.utils import Log, Logs
@@ -17,6 +17,13 @@ _STATES = ("starting", "ready", "stopping", "error")
 
 #: An age like "10m" or 600, or a time.
 Since = Duration | datetime
+
+
+def named_workers(workers: Workers, names: Mapping[str, str]) -> Workers:
+    """`workers` with names in the place of Dask's addresses, by which other cluster classes choose. `names`: by address."""
+    if isinstance(workers, bool) or workers in ("all", "any"):
+        return workers
+    return [names.get(word, word) for word in _wanted(workers)]
 
 
 def is_wanted(

@@ -93,6 +93,17 @@ def test_a_request_to_scale_counts_before_it_is_answered(start: Start) -> None:
     asyncio.run(run())
 
 
+def test_logs_of_a_worker_by_its_address_in_dask(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, wait_for_workers=True)
+    [(address, worker)] = cluster.scheduler_info["workers"].items()
+    # As an agent names its worker, by its instance.
+    worker["name"] = f"{cluster.name}-worker-001"
+    api.lines = [{"at": "2026-11-23T10:00:00Z", "instance": f"i-00{n}", "stream": "stderr", "text": f"line {n}"} for n in (1, 2)]
+    assert cluster.get_logs(cluster=False, scheduler=False, workers=[address]) == {worker["name"]: "line 1"}
+    with pytest.raises(ValueError, match="there is no tls://10.0.0.1:1"):
+        cluster.get_logs(workers=["tls://10.0.0.1:1"])
+
+
 def test_coroutines_are_awaited_in_a_loop_of_the_program(start: Start) -> None:
     """A notebook's cells run in another event loop than the cluster's."""
     cluster = start(n_workers=2, wait_for_workers=True)
