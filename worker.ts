@@ -24,6 +24,7 @@ import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
 import { requireDeployment, type DeploymentParts } from './platform/deployment.ts';
+import { largeMessages } from './platform/large-messages.ts';
 import { openKeys } from './platform/open-keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -83,7 +84,10 @@ async function main(): Promise<void> {
     settings.otlpEndpoint === null ? null : (await import('./platform/tracing/worker-tracing.ts')).startWorkerTracing();
 
   const connection = await NativeConnection.connect(connectionOptions);
-  const client = new Client({ connection: await Connection.connect(connectionOptions), namespace });
+  const client = new Client({
+    connection: await Connection.connect({ ...connectionOptions, ...largeMessages }),
+    namespace,
+  });
   /** Otherwise its tasks would wait until its leases expire. A cluster that has ended needs no signal. */
   const suspect = async (cluster: number, instance: string): Promise<void> => {
     const signal: SuspectSignal = { instances: [{ instance, heardAtMs: Date.now() }] };

@@ -10,6 +10,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/requests/limits.ts';
 import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
 import { createHostCheck } from '../platform/host-check.ts';
+import { largeMessages } from '../platform/large-messages.ts';
 import { openKeys } from '../platform/open-keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -60,7 +61,7 @@ if (settings.agentBundle !== null) {
 }
 const tracing =
   settings.otlpEndpoint === null ? null : (await import('../platform/tracing/client-tracing.ts')).startClientTracing();
-const connection = Connection.lazy(connectionOptions);
+const connection = Connection.lazy({ ...connectionOptions, ...largeMessages });
 const client = new Client({
   connection,
   namespace: namespaceOf(named),

@@ -10,6 +10,7 @@ import { RopewalkError } from '../domain/errors.ts';
 import type { DevConfig } from './config.ts';
 import type { Home } from './home.ts';
 import { isServing } from '../ops/init/namespace.ts';
+import { largeMessages } from '../platform/large-messages.ts';
 import type { Ports } from './ports.ts';
 import type { ChildSpec } from './supervisor.ts';
 
@@ -34,7 +35,7 @@ export function externalTemporal(env: Record<string, string>, config: DevConfig)
     isEmbedded: false,
     address,
     namespace,
-    connect: () => Connection.lazy({ ...connectionOptions, address }),
+    connect: () => Connection.lazy({ ...connectionOptions, ...largeMessages, address }),
     env: { ...Object.fromEntries(inherited), TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
   };
 }
@@ -46,7 +47,7 @@ export function embeddedTemporal(ports: Ports, config: DevConfig): Temporal {
     isEmbedded: true,
     address,
     namespace,
-    connect: () => Connection.lazy({ address }),
+    connect: () => Connection.lazy({ ...largeMessages, address }),
     env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
   };
 }

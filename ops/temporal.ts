@@ -8,6 +8,7 @@ import { z } from 'zod';
 
 import { readJson } from './files.ts';
 import { RopewalkError } from '../domain/errors.ts';
+import { largeMessages } from '../platform/large-messages.ts';
 import { namespaceOf } from '../platform/temporal-namespace.ts';
 import { isServing } from './init/namespace.ts';
 
@@ -48,7 +49,7 @@ async function findServer({ env, home, namespace }: TemporalOptions): Promise<Om
     return {
       address,
       namespace: namespace ?? namespaceOf(named.namespace),
-      connection: Connection.lazy({ ...named.connectionOptions, address }),
+      connection: Connection.lazy({ ...named.connectionOptions, ...largeMessages, address }),
     };
   }
   const stack = await readJson(join(home, 'run', 'stack.json'), stackFile);
@@ -56,7 +57,7 @@ async function findServer({ env, home, namespace }: TemporalOptions): Promise<Om
   return {
     address: stack.temporalAddress,
     namespace: namespace ?? stack.namespace,
-    connection: Connection.lazy({ address: stack.temporalAddress }),
+    connection: Connection.lazy({ ...largeMessages, address: stack.temporalAddress }),
   };
 }
 

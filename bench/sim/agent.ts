@@ -6,7 +6,7 @@ import type { Boot } from './provider.ts';
 
 export interface SimulatedAgent {
   register: () => Promise<void>;
-  /** Works until the job has ended, `perRequest` tasks at a time. */
+  /** Works until the job has ended, `perRequest` tasks at a time where it may hold so many. */
   work: (perRequest: number) => Promise<Worked>;
 }
 
@@ -35,12 +35,21 @@ export function createAgent(talk: Talk, boot: Boot, address: string): SimulatedA
       const worked = { done: 0, lastAtMs: 0 };
       let results: ExchangeRequest['results'] = [];
       let addressesSeen: string | undefined;
+      let mayHold = 1;
       for (;;) {
         claim += 1;
         const seen = addressesSeen === undefined ? {} : { addressesSeen };
-        const body: ExchangeRequest = { claim, want: perRequest, running: [], results, head: false, ...seen };
+        const body: ExchangeRequest = {
+          claim,
+          want: Math.min(perRequest, mayHold),
+          running: [],
+          results,
+          head: false,
+          ...seen,
+        };
         const answer = exchangeAnswerBody.parse(await talk.call('POST', '/v1/agent/exchange', token, body));
         addressesSeen = answer.addresses ?? addressesSeen;
+        ({ mayHold } = answer);
         worked.done += answer.acknowledged.length;
         if (answer.acknowledged.length > 0) worked.lastAtMs = performance.now();
         if (answer.stop !== null) return worked;

@@ -3,6 +3,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { agentMaxPauseMs } from '../../domain/liveness/limits.ts';
+
 export interface Talk {
   call: (method: string, path: string, token: string, body: unknown) => Promise<unknown>;
   /** Milliseconds of each answered call, and the number of retries. */
@@ -10,15 +12,29 @@ export interface Talk {
   close: () => void;
 }
 
-/** About two minutes; a real agent would continue for half an hour. */
-const maxTries = 350;
+/** The agent's value. */
+const firstRetryMs = 100;
+/** About ten minutes: a real agent would go on for half an hour. */
+const maxTries = 50;
+
+interface Answered {
+  status: number;
+  text: string;
+  retryAfterSeconds: number;
+}
+
+/** The pause of a real agent. Shorter ones would make a thousand agents the load of an API that refuses them. */
+const pauseMs = ({ retryAfterSeconds }: Answered, tries: number): number =>
+  retryAfterSeconds > 0
+    ? retryAfterSeconds * 1_000 + Math.random() * firstRetryMs
+    : Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
 
 export function createTalk(apiUrl: string): Talk {
   const { hostname, port } = new URL(apiUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const stats = { latencies: [] as number[], again: 0 };
 
-  const once = (method: string, path: string, token: string, body: string): Promise<{ status: number; text: string }> =>
+  const once = (method: string, path: string, token: string, body: string): Promise<Answered> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: `Bearer ${token}`,
@@ -29,7 +45,11 @@ export function createTalk(apiUrl: string): Talk {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('end', () =>
-          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+          resolve({
+            status: answer.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString('utf8'),
+            retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0),
+          }),
         );
         answer.on('error', reject);
       });
@@ -48,17 +68,18 @@ export function createTalk(apiUrl: string): Talk {
         const answer = await once(method, path, token, text).catch((error: unknown) => ({
           status: 503,
           text: String(error),
+          retryAfterSeconds: 0,
         }));
         if (answer.status === 200) {
           stats.latencies.push(performance.now() - askedAtMs);
           return JSON.parse(answer.text);
         }
-        if (![409, 425, 429, 503, 504].includes(answer.status)) {
+        if (![408, 409, 425, 429, 503, 504].includes(answer.status)) {
           throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
         }
         stats.again += 1;
         last = answer.text.slice(0, 500);
-        await sleep(200 + Math.random() * 300);
+        await sleep(pauseMs(answer, tries));
       }
       throw new Error(`${method} ${path} was refused ${maxTries} times: ${last}`);
     },

@@ -5,7 +5,7 @@ import { causeOf, noteCause } from './failure-groups.ts';
 import { addLease, findLease, leasesOf } from './leases.ts';
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from './limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
-import { returnLeases, mayHold, runsAlone } from './ahead.ts';
+import { returnLeases, mayHold, mayHoldAnother, runsAlone } from './ahead.ts';
 import { mayRetry } from './retry-rules.ts';
 import {
   endLease,
@@ -149,6 +149,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   const granted: Lease[] = [];
   while (granted.length < item.want) {
     const isFirst = own.length + granted.length === 0;
+    if (!isFirst && !mayHoldAnother(state, own.length + granted.length)) break;
     const task = nextTask(state, isFirst, instance.head);
     if (task === null) break;
     const lease: Lease = {

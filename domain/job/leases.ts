@@ -15,6 +15,9 @@ export function findLease({ leases }: Leases, instance: string, number: number):
 export const leasesOf = ({ leases }: Leases, instance: string): readonly Lease[] =>
   byInstance(leases).get(instance) ?? [];
 
+/** The number of instances that hold a lease. */
+export const countHolders = ({ leases }: Leases): number => byInstance(leases).size;
+
 /** Adds a lease, whose number must be the highest. */
 export function addLease({ leases }: Leases, lease: Lease): void {
   const own = byInstance(leases);

@@ -7,7 +7,13 @@ import { cancelTasks } from '../../../domain/job/cancel-tasks.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { loseInstance } from '../../../domain/job/events.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
-import { defaultMaxWorkers, maxArrayChars, maxLeasesAhead, maxLostRemembered } from '../../../domain/job/limits.ts';
+import {
+  defaultMaxWorkers,
+  maxArrayChars,
+  maxHeldLeases,
+  maxLeasesAhead,
+  maxLostRemembered,
+} from '../../../domain/job/limits.ts';
 import type { Grant } from '../../../domain/job/protocol.ts';
 import { chooseTasks } from '../../../domain/job/stored-array.ts';
 
@@ -57,4 +63,34 @@ it('the largest state of a job can be carried into its next run', { timeout: 60_
   }
   expect(largest).toBeGreaterThan(1_000_000);
   expect(largest).toBeLessThan(0.9 * maxPayloadBytes);
+});
+
+it('an agent gets no more leases than a job can carry, however many it asks for', () => {
+  const state = createJobState(
+    { number: 1, workspace: 'default', submittedAtMs: 1_790_000_000_000 },
+    {
+      ...{ name: 'job-1', command: 'true', array: '0-99999', taskCount: 100_000, instances: defaultMaxWorkers },
+      ...{
+        leaseMs: 90_000,
+        retries: 0,
+        jobTimeoutMs: null,
+        provider: 'p',
+        providerQueue: 'p/region',
+        instanceVcpus: 4,
+      },
+    },
+  );
+  const grantsOf = (at: number): number =>
+    exchange(
+      state,
+      { instance: `i-0123456789def${at + 10_000}`, claim: 1, want: 10_000, running: [], results: [], head: false },
+      state.submittedAtMs,
+      (index) => index,
+    ).grants.length;
+  const grants = Array.from({ length: defaultMaxWorkers }, (_, at) => grantsOf(at));
+  expect(Math.max(...grants)).toBe(maxHeldLeases);
+  // Each has one, whatever those before it have taken.
+  expect(Math.min(...grants)).toBe(1);
+  expect(state.leases.length).toBe(maxLeasesAhead + defaultMaxWorkers);
+  expect(JSON.stringify(state).length).toBeLessThan(maxPayloadBytes / 2);
 });
