@@ -37,7 +37,7 @@ export type RegisterRequest = z.infer<typeof registerRequest>;
 export const renewedToken = z.object({ instanceToken: z.string(), expiresAt: z.iso.datetime() });
 
 export const registerAnswer = renewedToken.extend({
-  cluster: z.object({ number: count, name: z.string() }),
+  cluster: z.object({ number: count, name: z.string(), workspace: z.string() }),
   job: count.nullable(),
   role: z.enum(['head', 'worker']),
   schedulerAddress: z.string().nullable(),

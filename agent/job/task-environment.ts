@@ -29,6 +29,8 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
     CLUSTER_ID: String(registered.cluster.number),
     CLUSTER_NAME: registered.cluster.name,
     CLUSTER_HOSTNAME: answer.schedulerHostname ?? scheduler,
+    INSTANCE_ID: instance,
+    WORKSPACE_SLUG: registered.cluster.workspace,
   };
   const env = { ...variables, ...inputsOf(inputs, grant.task) };
   // The facts override the job's own values: termination of the instance relies on them.

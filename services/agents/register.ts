@@ -45,7 +45,7 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   deps.heard.touch(cluster, input.instance, silentAfter({ dask: daskOf(spec) }));
   const watchdogTimeoutMs = spec?.settings.watchdogTimeoutMs ?? defaultWatchdogTimeoutMs;
   const instanceCredentials = spec?.settings.machines?.instanceCredentials === true;
-  const named = { cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress };
+  const named = { cluster: { number: cluster, name: clusterName, workspace }, job, role, schedulerAddress };
   return { ...token, ...named, watchdogTimeoutMs, instanceCredentials };
 }
 

@@ -144,7 +144,7 @@ it('an agent that had an instance token does not end when its launch token has e
       return token() === 'held 1' ? { kind: 'unauthenticated' } : { kind: 'answer', answer: read(asBytes({})) };
     shown.push(token());
     if (launchIsOld && token() === 't') return { kind: 'unauthenticated' };
-    const cluster = { number: 1, name: 'one' };
+    const cluster = { number: 1, name: 'one', workspace: 'default' };
     const given = { instanceToken: `held ${shown.length}`, expiresAt: '2099-01-01T00:00:00Z', cluster, job: null };
     const rules = { watchdogTimeoutMs: 60_000, instanceCredentials: false };
     return { kind: 'answer', answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, ...rules })) };

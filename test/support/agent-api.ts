@@ -107,7 +107,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
       ...bundle,
     },
     registration: {
-      cluster: { number: 7, name: 'job-7' },
+      cluster: { number: 7, name: 'job-7', workspace: 'weather' },
       job: 7,
       role: 'worker',
       schedulerAddress: '127.0.0.1',
