@@ -6,6 +6,8 @@ import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { CreateJob } from '../schema/jobs.ts';
 import type { CliContext } from './context.ts';
 import { UsageError } from './errors.ts';
+import { describeFile, type Found } from './found-file.ts';
+import { filesNamedIn } from './implicit-files.ts';
 import { isScript } from './outside-scripts.ts';
 
 export type JobFile = NonNullable<CreateJob['files']>[number];
@@ -24,13 +26,20 @@ export interface SentFiles {
   command: string[];
 }
 
-/** `note` receives a sentence for each file that the user may expect to be sent and that is not. */
+export interface Collecting {
+  /** For each file that the user may expect to be sent and that is not, and for those sent because a script names them. */
+  note: (text: string) => void;
+  /** What --upload names goes to the object store, also where it is small. */
+  storeAll?: boolean;
+  /** Files that scripts of the command name in their lines are sent too. */
+  searchScripts: boolean;
+}
+
 export async function collectFiles(
   words: readonly string[],
   uploads: readonly string[],
   { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
-  note: (text: string) => void,
-  storeAll = false,
+  { note, storeAll = false, searchScripts }: Collecting,
 ): Promise<SentFiles> {
   const found: Found[] = [];
   const renamed = new Map<string, string>();
@@ -40,9 +49,13 @@ export async function collectFiles(
     found.push(file);
     if (word.replace(/^(\.\/)+/, '') !== file.path) renamed.set(word, file.path);
   }
-  const ofCommand = new Set(found);
+  const scripts = [...found];
   for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd, note)));
-  const all = withoutRepeats(found);
+  // What the user names goes before what a script names.
+  const taken = new Set(found.map(({ path }) => path));
+  const named = searchScripts ? await filesNamedIn(scripts, taken, { cwd, env }, note) : [];
+  const ofCommand = new Set([...scripts, ...named]);
+  const all = withoutRepeats([...found, ...named]);
   const goesWithJob = uploads.length === 0 || (!storeAll && fits(all));
   const files = goesWithJob ? all : all.filter((file) => ofCommand.has(file));
   const stored = goesWithJob ? [] : all.filter((file) => !ofCommand.has(file));
@@ -55,14 +68,6 @@ export async function collectFiles(
   };
 }
 
-export interface Found {
-  /** Path in a task's working directory, with `/`. */
-  path: string;
-  source: string;
-  bytes: number;
-  executable: boolean;
-}
-
 async function fileOfWord(
   word: string,
   { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
@@ -71,7 +76,7 @@ async function fileOfWord(
   if (word === '' || word.length > 4_000 || word.includes('\0')) return null;
   // A shell expands only an unquoted `~/`.
   const source = resolve(cwd, word.replace(/^~(?=\/)/, env['HOME'] ?? '~'));
-  const found = await describe(source);
+  const found = await describeFile(source);
   if (found === null) return null;
   const inside = relative(cwd, source);
   const isBelow = inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
@@ -99,7 +104,7 @@ async function filesOfUpload(upload: string, cwd: string, note: (text: string) =
     throw new UsageError(`--upload: cannot read ${upload}: ${error.code ?? error.message}`);
   });
   if (!info.isDirectory()) {
-    const found = await describe(source);
+    const found = await describeFile(source);
     if (found === null) throw new UsageError(`--upload: ${upload} is neither a file nor a directory`);
     return [{ ...found, path: basename(source) }];
   }
@@ -138,17 +143,11 @@ async function walk(directory: string, prefix: string, { visited, skipped }: Wal
     if (info === null) skipped.push(`${path} (a link to nothing)`);
     else if (info.isDirectory()) all.push(...(await walk(source, `${path}/`, { visited, skipped })));
     else if (!info.isFile()) skipped.push(`${path} (neither a file nor a directory)`);
-    const found = info?.isFile() === true ? await describe(source) : null;
+    const found = info?.isFile() === true ? await describeFile(source) : null;
     if (found !== null) all.push({ ...found, path });
     if (all.length > maxStoredFiles) throw tooMany(maxStoredFiles);
   }
   return all;
-}
-
-async function describe(source: string): Promise<Omit<Found, 'path'> | null> {
-  const info = await stat(source).catch(() => null);
-  if (info?.isFile() !== true) return null;
-  return { source, bytes: info.size, executable: (info.mode & 0o111) !== 0 };
 }
 
 function withoutRepeats(found: readonly Found[]): Found[] {

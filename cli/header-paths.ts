@@ -1,6 +1,5 @@
-// Restricts the paths in a script's header, which name files of this machine. Running a script on instances does not grant it
-// access to this machine: its header may only read and write in the command's directory, unless the command line names the same
-// path.
+// The header of a script, and its lines, name files of this machine. Who runs a script on instances has not given it this machine: what it
+// reads and writes here lies in the directory of the command, unless the command line names the same place.
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 
@@ -14,23 +13,32 @@ export async function checkHeaderPaths(
   { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
 ): Promise<void> {
   const allowed = new Set(given.map((path) => resolve(cwd, path)));
-  const root = await realpath(cwd);
-  const home = await realpath(env['HOME'] || sep).catch(() => sep);
+  const where = await ownPlaces({ cwd, env });
   for (const [option, paths] of Object.entries(asked)) {
     for (const path of paths) {
       const place = resolve(cwd, path);
-      if (allowed.has(place)) continue;
-      const inside = relative(root, await realPlace(place));
-      const names = inside === '' ? [] : inside.split(sep);
-      const isOutside = names[0] === '..' || isAbsolute(inside);
-      // Hidden files of a home directory contain startup scripts and keys.
-      const isOfHome = root === home && (names.length === 0 || names[0]?.startsWith('.') === true);
-      if (isOutside || isOfHome) throw refused(option, path, isOutside);
+      const found = allowed.has(place) ? 'own' : await where(place);
+      if (found !== 'own') throw refused(option, path, found === 'outside');
     }
   }
 }
 
-/** Resolves links, also in a path of which only the beginning exists. */
+/** For absolute paths, also where links lead. What is `hidden` starts programs or holds keys. */
+export async function ownPlaces({
+  cwd,
+  env,
+}: Pick<CliContext, 'cwd' | 'env'>): Promise<(place: string) => Promise<'own' | 'outside' | 'hidden'>> {
+  const root = await realpath(cwd);
+  const home = await realpath(env['HOME'] || sep).catch(() => sep);
+  return async (place) => {
+    const inside = relative(root, await realPlace(place));
+    const names = inside === '' ? [] : inside.split(sep);
+    if (names[0] === '..' || isAbsolute(inside)) return 'outside';
+    return root === home && (names.length === 0 || names[0]?.startsWith('.') === true) ? 'hidden' : 'own';
+  };
+}
+
+/** Where links lead, also of a path of which only the beginning exists. */
 async function realPlace(path: string): Promise<string> {
   const real = await realpath(path).catch(() => null);
   if (real !== null || dirname(path) === path) return real ?? path;

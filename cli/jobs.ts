@@ -1,10 +1,9 @@
 // Jobs on a terminal: a table row, one line of progress, and the outcome.
-import { InvalidArgumentError } from 'commander';
-
 import type { Job } from '../sdk/client.ts';
 import { formatCost } from './dollars.ts';
 import { exitCodes } from './errors.ts';
 import { clean } from './output.ts';
+import { parseSortOf, sortBy, type SortKeys } from './sorting.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -33,7 +32,7 @@ export function formatJobs(jobs: readonly Job[], { withNames = false }: { withNa
 
 const nameColumn: Column = { title: 'Name', align: 'left' };
 
-const sortKeys: Record<string, (job: Job) => string | number> = {
+const sortKeys: SortKeys<Job> = {
   id: ({ number }) => number,
   name: ({ name }) => name,
   state: ({ status }) => status,
@@ -45,22 +44,10 @@ const sortKeys: Record<string, (job: Job) => string | number> = {
 
 export const sortColumns: readonly string[] = Object.keys(sortKeys);
 
-/** `submitted` or `-submitted`, in any case; the titles of the table are also accepted. */
-export function parseSort(text: string): string {
-  const name = text.toLowerCase().replace('tasks done', 'done');
-  if (sortKeys[name.replace(/^-/, '')] !== undefined) return name;
-  throw new InvalidArgumentError(`Give one of ${sortColumns.join(', ')}, with a "-" before it for the reverse.`);
-}
+/** `submitted` or `-submitted`, in any case, or several with commas; the titles of the table work too. */
+export const parseSort = (text: string): string => parseSortOf(text, sortColumns);
 
-export function sortJobs(jobs: readonly Job[], sort: string): Job[] {
-  const isReverse = sort.startsWith('-');
-  const keyOf = sortKeys[sort.replace(/^-/, '')] ?? (({ number }: Job) => number);
-  const sorted = jobs.toSorted((a, b) => {
-    const [left, right] = [keyOf(a), keyOf(b)];
-    return left < right ? -1 : left > right ? 1 : 0;
-  });
-  return isReverse ? sorted.toReversed() : sorted;
-}
+export const sortJobs = (jobs: readonly Job[], sort: string): Job[] => sortBy(jobs, sort, sortKeys);
 
 function rowOf({ number, status, tasks, submittedAt, endedAt, command, cost }: Job): string[] {
   const [done, total] = [tasks.done, tasks.total].map((count) => String(count).padStart(3));

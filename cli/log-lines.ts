@@ -5,13 +5,15 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { LogLine } from '../sdk/client.ts';
 import { parseSince } from './arguments.ts';
 import type { CliContext, ConnectionFlags } from './context.ts';
-import { toJson } from './output.ts';
+import { clean, toJson } from './output.ts';
+
+type LogFormat = 'text' | 'detailed' | 'short' | 'json';
 
 export interface LogFlags extends ConnectionFlags {
   filter?: RegExp;
   follow?: boolean;
   since?: Date;
-  format: 'text' | 'json';
+  format: LogFormat;
 }
 
 /** The flags of a command without its connection flags, and the end or limit of the reading. */
@@ -38,9 +40,17 @@ export async function printLines(
 ): Promise<void> {
   for await (const line of follow === true ? lines : inTimeOrder(lines)) {
     if (!isWanted(line.instance) || filter?.test(line.text) === false) continue;
-    await output.outLine(format === 'json' ? toJson(line) : await asText(line));
+    await output.outLine(format === 'text' ? await asText(line) : formats[format](line));
   }
 }
+
+/** `short` and `detailed` are those of `aws logs tail`, with times in UTC; a task's stream is below that of its instance. */
+const formats: Record<Exclude<LogFormat, 'text'>, (line: LogLine) => string> = {
+  json: toJson,
+  short: ({ at, text }) => `${at.slice(0, 19)} ${clean(text)}`,
+  detailed: ({ at, instance, task, text }) =>
+    `${at.slice(0, 23)}000+00:00 ${instance}${task === null ? '' : `/task-${task}`} ${clean(text)}`,
+};
 
 /** `subject`: "the job", for the help. */
 export const withLogOptions = (command: Command, subject: string): Command =>
@@ -49,8 +59,11 @@ export const withLogOptions = (command: Command, subject: string): Command =>
     .option('-f, --follow', `continue until ${subject} has ended`)
     .option('--since <time>', 'only lines since a time (2026-01-31T12:00) or an age (10m)', parseSince)
     .addOption(
-      new Option('--format <format>', 'output format; json is one object per line')
-        .choices(['text', 'json'])
+      new Option(
+        '--format <format>',
+        'output format; detailed and short as aws logs tail has them; json is one object per line',
+      )
+        .choices(['text', 'detailed', 'short', 'json'])
         .default('text'),
     );
 

@@ -218,7 +218,9 @@ const parseGpu = (text: string): number => {
 };
 
 function oneOrTwo(text: string): string[] {
-  const words = wordsOf(text);
+  // `2-8` and `8GB-32GB` are Coiled's spelling.
+  const range = /^\s*(\d[^,-]*)-\s*(\d[^,-]*)$/.exec(text);
+  const words = range === null ? wordsOf(text) : range.slice(1).map((end) => end.trim());
   if (words.length === 1 || words.length === 2) return words;
   throw new InvalidArgumentError('Give one value, or the two ends of a range with a comma between them.');
 }

@@ -2,6 +2,7 @@
 import type { Client } from '../sdk/client.ts';
 import { NotFoundError } from '../sdk/client.ts';
 import type { Reference } from './arguments.ts';
+import { UsageError } from './errors.ts';
 
 /** For the help: a job keeps its name after its end, a cluster releases it. */
 export const referenceHelp = (noun: 'job' | 'cluster'): string =>
@@ -17,6 +18,13 @@ export async function numberOfJob(client: Client, reference: Reference, signal?:
     status: 404,
     hint: 'ropewalk batch list shows the names of the newest jobs.',
   });
+}
+
+/** Of the workspace. `purpose`: "to wait for". */
+export async function newestJob(client: Client, purpose: string, signal?: AbortSignal): Promise<number> {
+  const { items } = await client.jobs.list({ limit: 1, ...(signal && { signal }) });
+  if (items[0] !== undefined) return items[0].number;
+  throw new UsageError(`there is no job ${purpose}`, 'Submit one: ropewalk batch run my_script.sh.');
 }
 
 export const numberOfCluster = (client: Client, reference: Reference, signal?: AbortSignal): Promise<number> =>

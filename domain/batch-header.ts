@@ -73,6 +73,10 @@ const aliases = new Map([
   ['-N', 'max-workers'],
   ['-e', 'env'],
   ['-t', 'tag'],
+  // Coiled's header has no dash.
+  ['n', 'max-workers'],
+  ['e', 'env'],
+  ['t', 'tag'],
 ]);
 
 function canonicalName(written: string): string {

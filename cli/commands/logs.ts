@@ -28,14 +28,18 @@ export function logsCommand(context: CliContext, finish: Finish): Command {
     .option('--scheduler', 'output of the scheduler, or of the head instance of a job')
     .option('--workers <workers>', 'output of workers: all, any (one of them), or names, states and addresses (a,b)');
   withLogOptions(command, 'it');
-  command.addOption(command.createOption('--account <name>').hideHelp());
-  return withConnection(command).action(async (reference: Reference, flags: LogsFlags & { account?: string }) => {
-    const describe = (): string => `Stopped reading: ${reference} continues. To read on: ropewalk logs ${reference}`;
-    const { account, ...given } = flags;
-    const wanted = account === undefined ? given : { workspace: account, ...given };
-    await untilInterrupted(describe, (signal) => print(context, reference, wanted, signal));
-    finish(exitCodes.ok);
-  });
+  for (const name of ['--account <name>', '--profile <name>']) command.addOption(command.createOption(name).hideHelp());
+  return withConnection(command).action(
+    async (reference: Reference, flags: LogsFlags & { account?: string; profile?: string }) => {
+      const describe = (): string => `Stopped reading: ${reference} continues. To read on: ropewalk logs ${reference}`;
+      const { account, profile, ...given } = flags;
+      if (profile !== undefined)
+        context.output.err('note: --profile has no effect: the API reads the logs, with its own credentials');
+      const wanted = account === undefined ? given : { workspace: account, ...given };
+      await untilInterrupted(describe, (signal) => print(context, reference, wanted, signal));
+      finish(exitCodes.ok);
+    },
+  );
 }
 
 async function print(context: CliContext, reference: Reference, flags: LogsFlags, signal: AbortSignal): Promise<void> {

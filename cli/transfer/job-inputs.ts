@@ -1,7 +1,7 @@
 // The files of --upload that are too many or too large to be sent with a job.
 import type { Client, CreateJob } from '../../sdk/client.ts';
 import type { CliContext, ConnectionFlags } from '../context.ts';
-import type { Found } from '../files.ts';
+import type { Found } from '../found-file.ts';
 import { openStorage } from './storage.ts';
 import { uploadFiles } from './upload.ts';
 

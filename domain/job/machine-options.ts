@@ -63,12 +63,12 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
         machines.schedulerVmTypes = [...(machines.schedulerVmTypes ?? []), ...listOf(value)];
         break;
       case 'cpu': {
-        const [first = '', second] = listOf(value);
+        const [first = '', second] = rangeOf(value);
         machines.cpu = second === undefined ? number(name, first) : [number(name, first), number(name, second)];
         break;
       }
       case 'memory': {
-        const [first = '', second] = listOf(value);
+        const [first = '', second] = rangeOf(value);
         machines.memory = second === undefined ? first : [first, second];
         break;
       }
@@ -129,6 +129,12 @@ const listOf = (value: string): string[] =>
     .replace(/^\[(.*)\]$/, '$1')
     .split(',')
     .map((each) => each.trim().replace(/^["'](.*)["']$/, '$1'));
+
+/** Also `2-8` and `8GB-32GB`, Coiled's spelling. */
+function rangeOf(value: string): string[] {
+  const range = /^(\d[^,-]*)-\s*(\d[^,-]*)$/.exec(value.trim());
+  return range === null ? listOf(value) : range.slice(1).map((end) => end.trim());
+}
 
 function number(name: string, value: string): number {
   if (/^\d+$/.test(value)) return Number(value);

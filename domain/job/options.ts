@@ -34,6 +34,7 @@ export const noEffect = new Map([
   ['package-sync-only', sameSoftware],
   ['package-sync-fail-on', sameSoftware],
   ['no-package-sync', sameSoftware],
+  ['no-implicit-file-upload', 'only the command line and ropewalk.batch.run search scripts for files to send'],
   ['workspace', 'the token decides on the workspace'],
   ['wait', ofTheClient],
   ['format', ofTheClient],

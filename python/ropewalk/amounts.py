@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -17,6 +18,22 @@ def read_cpu(given: Mapping[str, Any], name: str) -> int | list[int] | None:
 
 def read_memory(given: Mapping[str, Any], name: str) -> str | list[str] | None:
     read: str | list[str] | None = _one_or_range(given.get(name), name, _is_size, '"16 GiB" or ["8 GiB", "32 GiB"]', parse_bytes)
+    return read
+
+
+def as_written_in_jobs(given: Mapping[str, Any]) -> dict[str, Any]:
+    """`cpu` and `memory` of a job as Coiled's batch jobs take them too: `"4"`, `"2-8"`, `"8GB-32GB"`."""
+    read = dict(given)
+    for name in ("cpu", "memory"):
+        value = given.get(name)
+        ends = re.fullmatch(r"\s*(\d[^,-]*)-\s*(\d[^,-]*)", value) if isinstance(value, str) else None
+        if ends is not None:
+            read[name] = [end.strip() for end in ends.groups()]
+    texts = read.get("cpu")
+    if isinstance(texts, str) and texts.isdecimal():
+        read["cpu"] = int(texts)
+    elif isinstance(texts, list) and all(isinstance(end, str) and end.isdecimal() for end in texts):
+        read["cpu"] = [int(end) for end in texts]
     return read
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from ropewalk.all_problems import read_all
-from ropewalk.amounts import is_count, read_cpu, read_memory
+from ropewalk.amounts import as_written_in_jobs, is_count, read_cpu, read_memory
 from ropewalk.backend_options import read_backend_options
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.own_address import resolve_me
@@ -65,7 +65,7 @@ class JobMachines(PlaceArguments, total=False):
 
     vm_type: str | Sequence[str] | None
     scheduler_vm_type: str | Sequence[str] | None
-    cpu: Cpu | None
+    cpu: Cpu | str | None
     memory: Memory | None
     gpu: bool | None
     disk_size: int | str | None
@@ -107,7 +107,7 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a request for a job; TypeError and ValueError name the argument."""
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = as_written_in_jobs({name: value for name, value in arguments.items() if value is not None})
     readers: dict[str, Callable[[], Any]] = {
         "vmTypes": lambda: _types(given, "vm_type"),
         "schedulerVmTypes": lambda: _types(given, "scheduler_vm_type"),

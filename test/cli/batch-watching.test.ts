@@ -28,6 +28,7 @@ describe('lists', () => {
     expect(await idsOf('batch', 'status', '--sort', 'id')).toEqual([1, 2, 3]);
     expect(await idsOf('batch', 'list', '--sort', '-name')).toEqual([1, 3, 2]);
     expect(await idsOf('batch', 'list', '--sort', 'State')).toEqual([3, 1, 2]);
+    expect(await idsOf('batch', 'list', '--sort', 'command,-id')).toEqual([2, 1, 3]);
     expect((await callCli(['batch', 'list', '--sort', 'colour'])).code).toBe(2);
   });
 
@@ -84,6 +85,17 @@ describe('a job that failed', () => {
     const shown = [...causes, 'Failed task ids: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
     expect(result[where]).toContain(`(Task 3) attempt 2: exit code 7\n${shown}\n`);
     expect(api.requests.find(({ path }) => path.endsWith('/logs'))).toMatchObject({ query: { tasks: '3,4,8' } });
+  });
+
+  it('lists its tasks in the order that was asked for', async () => {
+    const { env } = await standIn(answer);
+    const { stdout } = await callCli(['batch', 'status', '12', '--sort', '-state,-id', '--format', 'json'], { env });
+    expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([8, 4, 3, 9]);
+    const other = await callCli(['batch', 'status', '12', '--sort', 'command'], { env });
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('id, state, attempt, exit, started, ended'),
+    ]);
   });
 
   it('lists its failed tasks alone', async () => {
@@ -148,6 +160,26 @@ describe('logs', () => {
     await read('--task', '0', '--tasks', '1');
     expect(api.requests.at(-1)).toMatchObject({ query: { tasks: '1,0' } });
     expect((await callCli(['batch', 'logs', '12', '--filter', '%(%'], { env })).code).toBe(2);
+  });
+
+  it('are those of the newest job unless one is named', async () => {
+    const { api, env } = await standIn(({ path }) =>
+      path.endsWith('/logs') ? { chunks: ndjson(aLine()) } : { json: { items: jobs, next: null } },
+    );
+    expect(texts((await callCli(['batch', 'logs', '--task', '0'], { env })).stdout)).toEqual(['Hello from 0']);
+    expect(api.requests.map(({ path }) => path)).toEqual(['/v1/jobs', '/v1/jobs/3/logs']);
+    const none = await standIn(() => ({ json: { items: [], next: null } }));
+    const refused = await callCli(['batch', 'logs'], { env: none.env });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('there is no job with output')]);
+  });
+
+  it.each([
+    ['short', '2025-07-09T16:50:37 Hello from 0'],
+    ['detailed', '2025-07-09T16:50:37.844000+00:00 i_abc/task-0 Hello from 0'],
+  ])('are written as aws logs tail does: %s', async (format, line) => {
+    const { env } = await standIn(() => ({ chunks: ndjson(aLine(), aLine({ text: 'a\u001b[2J' })) }));
+    const { stdout } = await callCli(['batch', 'logs', '12', '--format', format], { env });
+    expect(stdout).toBe(`${line}\n${line.replace('Hello from 0', 'a')}\n`);
   });
 
   it('of the scheduler, of workers by name or state, of one of them, or of all, are read by one command', async () => {

@@ -100,6 +100,9 @@ describe('options about machines', () => {
       ...{ command: ['train', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
       ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'], diskSize: '100' },
     });
+    expect((await send(['batch', 'run', '--cpu', '4-8', '--memory', '16GB-32GB', 'true'])).body).toEqual({
+      ...{ command: ['true'], cpu: [4, 8], memory: ['16GB', '32GB'] },
+    });
     expect((await send(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({
       ...{ command: ['true'], cpu: [2, 8], memory: ['8GB', '64GB'] },
     });

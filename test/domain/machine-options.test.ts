@@ -25,6 +25,17 @@ describe('options about machines', () => {
     expect(read(`# ROPEWALK gpu ${value}`)).toEqual({ gpu: false });
   });
 
+  it.each([
+    ['cpu 2-8', { cpu: [2, 8] }],
+    ['cpu 2 - 8', { cpu: [2, 8] }],
+    ['cpu 2,8', { cpu: [2, 8] }],
+    ['memory 16GB-32GB', { memory: ['16GB', '32GB'] }],
+    ['memory 16 GiB - 32 GiB', { memory: ['16 GiB', '32 GiB'] }],
+    ['vm-type n2-standard-4', { vmTypes: ['n2-standard-4'] }],
+  ])('are ranges in both spellings: %s', (line, read_) => {
+    expect(read(`# COILED ${line}`)).toEqual(read_);
+  });
+
   it('are refused when a flag is something else', () => {
     expect(() => read('', { arm: 'perhaps' })).toThrow('arm: "perhaps" is neither true nor false.');
   });

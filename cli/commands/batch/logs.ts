@@ -10,7 +10,7 @@ import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { clean } from '../../output.ts';
 import { printLines, requestOf, withLogOptions, type LogFlags, type Reading } from '../../log-lines.ts';
-import { numberOfJob } from '../../references.ts';
+import { newestJob, numberOfJob } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
 export interface JobLogsFlags extends LogFlags {
@@ -22,14 +22,15 @@ export interface JobLogsFlags extends LogFlags {
 export function logsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('logs')
     .description("Print the output of a job's tasks. Times are local.")
-    .argument('<job>', 'number or name', parseReference)
+    .argument('[job]', 'number or name (default: the newest job)', parseReference)
     .option('--tasks <ids>', 'only these task ids, e.g. 0-3,7 (also --task)', collect)
     .option('--instances', 'include messages of the instances');
   command.addOption(command.createOption('--task <ids>').argParser(collect).hideHelp());
   return withConnection(withLogOptions(command, 'the job')).action(
-    async (reference: Reference, flags: JobLogsFlags) => {
+    async (reference: Reference | undefined, flags: JobLogsFlags) => {
+      const job = reference ?? '';
       const describe = (): string =>
-        `Stopped reading: job ${reference} continues. To read on: ropewalk batch logs ${reference}`;
+        `Stopped reading: the job continues. To read on: ropewalk batch logs ${job}`.trimEnd();
       await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
       finish(exitCodes.ok);
     },
@@ -38,12 +39,15 @@ export function logsCommand(context: CliContext, finish: Finish): Command {
 
 async function print(
   context: CliContext,
-  reference: Reference,
+  reference: Reference | undefined,
   flags: JobLogsFlags,
   signal: AbortSignal,
 ): Promise<void> {
   const client = await connect(context, flags);
-  const number = await numberOfJob(client, reference, signal);
+  const number =
+    reference === undefined
+      ? await newestJob(client, 'with output', signal)
+      : await numberOfJob(client, reference, signal);
   await printJobLogs(context, client, number, { ...flags, signal, isWanted: () => true });
 }
 

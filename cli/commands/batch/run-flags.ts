@@ -39,6 +39,8 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
   envFile?: string[];
   secretEnvFile?: string[];
   upload?: string[];
+  /** Commander's name for --no-implicit-file-upload: false when it is given. */
+  implicitFileUpload?: boolean;
   download?: string;
   sync?: string;
   pipeToFiles?: boolean;
@@ -54,7 +56,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
 /** Options in the script's header that only this program can carry out. */
 const clientOptions = [
   ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
-  ...['upload', 'download', 'sync', 'forward-aws-credentials'],
+  ...['upload', 'download', 'sync', 'forward-aws-credentials', 'no-implicit-file-upload'],
   ...packageSyncOptions,
 ];
 
@@ -99,6 +101,7 @@ export async function withHeader(context: CliContext, words: string[], flags: Ru
     ...(workspace !== undefined && { workspace }),
     ...(isSet(header, 'wait') && flags.plan !== true && { wait: true }),
     ...(isSet(header, 'forward-aws-credentials') && { forwardAwsCredentials: true }),
+    ...(isSet(header, 'no-implicit-file-upload') && { implicitFileUpload: false }),
     clientOptions: [...header.keys()],
   };
 }

@@ -1,4 +1,6 @@
 // `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
+import { resolve } from 'node:path';
+
 import { Command, Option } from 'commander';
 
 import type { Client, CreateJob } from '../../../sdk/client.ts';
@@ -11,7 +13,8 @@ import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
 import { containerOf, saysYes, withContainer } from '../../containers.ts';
 import { exitCodes } from '../../errors.ts';
-import { collectFiles, type Found } from '../../files.ts';
+import { collectFiles } from '../../files.ts';
+import { describeFile, type Found } from '../../found-file.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { inOptions } from '../../option-names.ts';
@@ -22,6 +25,7 @@ import { formatPrice, showPlan } from '../../plan.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
 import { downloadJobFiles, prepareDownload } from '../../transfer/job-files.ts';
 import { storeInputs } from '../../transfer/job-inputs.ts';
+import { splitWords } from '../../split-words.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 import type { AllFlags, RunFlags } from './run-flags.ts';
 import { withHeader } from './run-flags.ts';
@@ -128,6 +132,7 @@ function commandOf(context: CliContext, act: Act): Command {
       "file, or directory whose content is put into the tasks' working directory (repeatable)",
       collect,
     )
+    .option('--no-implicit-file-upload', 'do not send the files that scripts of COMMAND name in their lines')
     .option('--run-on-host <yes>', 'true: on the instance itself, also where the script names a container')
     .option(
       '--download <directory>',
@@ -151,13 +156,21 @@ function commandOf(context: CliContext, act: Act): Command {
     options[name] = value;
   });
   return withFormat(withConnection(withJobMachines(withSoftware(command, "the tasks' Python environment")))).action(
-    async (words: string[], flags: RunFlags) => {
+    async (given: string[], flags: RunFlags) => {
+      const words = await wordsOf(given, flags, context);
       const known = new Set(command.options.flatMap(({ long }) => long ?? []));
       const misplaced = describeMisplaced(words, known);
       if (misplaced !== null) context.output.err(`note: ${misplaced}`);
       await act(words, flags, options);
     },
   );
+}
+
+/** One word with blanks is a command line, unless it is the name of a file. */
+async function wordsOf(words: string[], { commandOnInstance }: RunFlags, { cwd }: CliContext): Promise<string[]> {
+  const [only = ''] = words;
+  if (words.length > 1 || commandOnInstance === true || !/\s/.test(only)) return words;
+  return (await describeFile(resolve(cwd, only))) === null ? (splitWords(only) ?? words) : words;
 }
 
 async function run(
@@ -215,7 +228,9 @@ async function inputOf(
   const python = pythonPathOf(flags) === undefined ? flags.python : undefined;
   const software = await softwareOf(context, { ...flags, python });
   const storeAll = flags.inputFilestore !== undefined;
-  const { files, stored, command } = await collectFiles(words, flags.upload ?? [], context, note, storeAll);
+  const searchScripts = flags.implicitFileUpload !== false;
+  const collecting = { note, storeAll, searchScripts };
+  const { files, stored, command } = await collectFiles(words, flags.upload ?? [], context, collecting);
   const sent = [...files, ...stored].map(({ path }) => path);
   await checkCommandPath(words, sent, context, flags);
   const {

@@ -1,14 +1,12 @@
 // `ropewalk batch wait [N]`: waits until a job has ended.
 import { Command } from 'commander';
 
-import type { Client } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
 import { parsePath, parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import { numberOfJob } from '../../references.ts';
+import { newestJob, numberOfJob } from '../../references.ts';
 import { downloadJobFiles, prepareDownload } from '../../transfer/job-files.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
@@ -20,7 +18,7 @@ export function waitCommand(context: CliContext, finish: Finish): Command {
   return withFormat(withConnection(command)).action(
     async (given: Reference | undefined, flags: ConnectionFlags & FormatFlag & { download?: string }) => {
       const client = await connect(context, flags);
-      const number = given === undefined ? await newest(client) : await numberOfJob(client, given);
+      const number = given === undefined ? await newestJob(client, 'to wait for') : await numberOfJob(client, given);
       finish(
         await untilInterrupted(
           () => detachedFromJob(number),
@@ -35,11 +33,4 @@ export function waitCommand(context: CliContext, finish: Finish): Command {
       );
     },
   );
-}
-
-async function newest(client: Client): Promise<number> {
-  const { items } = await client.jobs.list({ limit: 1 });
-  if (items[0] === undefined)
-    throw new UsageError('there is no job to wait for', 'Submit one: ropewalk batch run my_script.sh.');
-  return items[0].number;
 }

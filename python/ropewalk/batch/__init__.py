@@ -1,8 +1,9 @@
 """Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no
 event loop."""
 
-from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, why
+from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, wait_for_job_done, why
 from ropewalk.batch.past import at, costs, task_states
+from ropewalk.batch.planning import plan
 from ropewalk.batch.schedules import (
     create_schedule,
     delete_schedule,
@@ -13,7 +14,7 @@ from ropewalk.batch.schedules import (
     trigger_schedule,
 )
 from ropewalk.batch.stored import download, list_files
-from ropewalk.batch.submit import plan, run
+from ropewalk.batch.submit import run
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 
 #: An alias of `list_jobs`, named like the command.
@@ -49,5 +50,6 @@ __all__ = [
     "tasks",
     "trigger_schedule",
     "wait",
+    "wait_for_job_done",
     "why",
 ]

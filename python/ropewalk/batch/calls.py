@@ -108,6 +108,16 @@ def wait(
     return view
 
 
+def wait_for_job_done(
+    job_id: int | str, timeout: Duration | None = None, *, api_url: str | None = None, token: str | None = None
+) -> str | None:
+    """As in Coiled: how the job has ended (`done`, `error` or `cancelled`), or None when it has not ended after `timeout`."""
+    try:
+        return wait(job_id, timeout=timeout, api_url=api_url, token=token)["status"]
+    except JobTimeoutError:
+        return None
+
+
 def logs(
     job: int | str,
     *,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ropewalk.batch.files import JobFile
+from ropewalk.batch.found_file import JobFile
 from ropewalk.batch.header import names_of
 from ropewalk.batch.outside_scripts import has_script_ending
 

@@ -3,14 +3,13 @@ directory. A few small ones are sent with the job, sealed; others are uploaded t
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
+from ropewalk.batch.found_file import Found, JobFile, describe
+from ropewalk.batch.implicit_files import files_named_in
 from ropewalk.batch.outside_scripts import is_script
 
 MAX_WORD_FILE_BYTES = 1024 * 1024
@@ -19,34 +18,36 @@ MAX_FILES = 1_000
 MAX_STORED_FILES = 10_000
 
 
-class JobFile(TypedDict):
-    path: str
-    content: str
-    executable: bool
-
-
 def collect_files(
-    words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None], store_all: bool = False
+    words: Sequence[str],
+    uploads: Sequence[Path],
+    note: Callable[[str], None],
+    *,
+    store_all: bool = False,
+    search_scripts: bool = True,
 ) -> tuple[list[JobFile], list[tuple[str, Path, bool]], list[str]]:
-    """Returns the files that are sent with the job; those of `upload` (path, source, executable) that are too many
-    or too large for that, or all of them with `store_all`; and the words of the command, in which a script
-    outside the working directory is replaced by its path there. `note` receives a sentence for each file that
-    the user may expect to be sent and that is not."""
+    """The files that go with the job; those of `upload` (path, source, executable) that are too many or too large for that, or all
+    of them with `store_all`; and the words of the command: a script outside the working directory is named by its place there.
+    With `search_scripts` files that scripts of the command name in their lines are sent too. `note` gets a sentence for each file that
+    the user may expect to be sent and that is not, and for those that a script names."""
     sent = {word: one for word in dict.fromkeys(words) if (one := _of_word(word, note)) is not None}
-    found: dict[str, _Found] = {}
+    found: dict[str, Found] = {}
     for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload))]:
         other = found.setdefault(one.path, one)
         if other.source != one.source:
             raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
         if len(found) > MAX_STORED_FILES:
             raise ValueError(f"a job can have at most {MAX_STORED_FILES} files: pack them, and unpack them in the task")
-    of_words = {one.path for one in sent.values()}
+    # What the user names goes before what a script names.
+    named = files_named_in([*sent.values()], found, note) if search_scripts else []
+    found |= {one.path: one for one in named}
+    of_words = {one.path for one in [*sent.values(), *named]}
     fits = len(found) <= MAX_FILES and sum(one.size for one in found.values()) <= MAX_TOTAL_BYTES
     with_job = [one for one in found.values() if one.path in of_words or (fits and not store_all)]
     stored = [(one.path, one.source, one.executable) for one in found.values() if one not in with_job]
     _check_size(with_job)
-    named = [_renamed(word, sent[word].path) if word in sent else word for word in words]
-    return [one.read() for one in with_job], stored, named
+    renamed = [_renamed(word, sent[word].path) if word in sent else word for word in words]
+    return [one.read() for one in with_job], stored, renamed
 
 
 def _renamed(word: str, path: str) -> str:
@@ -54,20 +55,7 @@ def _renamed(word: str, path: str) -> str:
     return word if re.sub(r"^(\./)+", "", word) == path else path
 
 
-@dataclass(frozen=True)
-class _Found:
-    #: Path in a task's working directory, with `/`.
-    path: str
-    source: Path
-    size: int
-    executable: bool
-
-    def read(self) -> JobFile:
-        content = base64.b64encode(self.source.read_bytes()).decode()
-        return {"path": self.path, "content": content, "executable": self.executable}
-
-
-def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
+def _of_word(word: str, note: Callable[[str], None]) -> Found | None:
     if not word or len(word) > 4_000 or "\0" in word:
         return None
     here = Path.cwd()
@@ -80,7 +68,7 @@ def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
     is_small = (size := source.stat().st_size) <= MAX_WORD_FILE_BYTES
     if not is_below or os.path.isabs(word) or word.startswith("~/"):
         if is_small and is_script(source, source.read_bytes()):
-            return _describe(source, path)
+            return describe(source, path)
         # Most absolute words are programs or data of the instance.
         if is_below:
             note(f"{word} is not sent: it is an absolute path and no script; write {path} to send it")
@@ -88,19 +76,19 @@ def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
             note(f"{word} is not sent: it is outside the current directory; use upload to send it")
         return None
     if is_small:
-        return _describe(source, path)
+        return describe(source, path)
     note(f"{word} is not sent: it has {_mib(size)}, more than 1 MiB; use upload to send it")
     return None
 
 
-def _of_upload(upload: Path) -> Iterator[_Found]:
-    """As in Coiled: a file is copied into the working directory under its name, a directory's content without the
-    directory's name."""
+def _of_upload(upload: Path) -> Iterator[Found]:
+    """As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's
+    name."""
     source = Path(os.path.abspath(upload))
     if not source.is_dir():
         if not source.is_file():
             raise ValueError(f"upload: {upload} is neither a file nor a directory")
-        yield _describe(source, source.name)
+        yield describe(source, source.name)
         return
     visited: set[str] = set()
     for directory, names, files in os.walk(source, followlinks=True):
@@ -113,15 +101,10 @@ def _of_upload(upload: Path) -> Iterator[_Found]:
         for name in sorted(files):
             file = Path(directory, name)
             if file.is_file():
-                yield _describe(file, file.relative_to(source).as_posix())
+                yield describe(file, file.relative_to(source).as_posix())
 
 
-def _describe(source: Path, path: str) -> _Found:
-    info = source.stat()
-    return _Found(path, source, info.st_size, info.st_mode & 0o111 != 0)
-
-
-def _check_size(files: list[_Found]) -> None:
+def _check_size(files: list[Found]) -> None:
     total = sum(one.size for one in files)
     if total <= MAX_TOTAL_BYTES:
         return

@@ -1,4 +1,5 @@
-"""The options of package sync in the header of a script. The server reads all others."""
+"""The options in the header of a script that this client carries out: those of package sync, and whether files are searched for. The
+server reads all others."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from ropewalk.batch.files import JobFile
+from ropewalk.batch.found_file import JobFile
 from ropewalk.package_sync.options import FailOn
 
 #: The server's rule for headers (domain/batch-header.ts).
@@ -16,7 +17,7 @@ _LINE = re.compile(r"^\s*(?:#+|//)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?
 _OPTION = re.compile(r"^(?:--)?([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)(.*)$")
 _MAX_LINE = 100
 _MAX_BYTES = 64 * 1024
-_FLAGS = frozenset({"no-package-sync", "package-sync-strict"})
+_FLAGS = frozenset({"no-package-sync", "package-sync-strict", "no-implicit-file-upload"})
 _LISTS = frozenset({"package-sync-ignore", "package-sync-only", "package-sync-conda-extras"})
 #: Header options that select the tasks' runtime: then there is no package sync by default.
 RUNTIMES = frozenset({"container", "software", "run-on-host"})

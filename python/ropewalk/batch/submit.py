@@ -1,15 +1,11 @@
-"""Submits a job, or requests its plan. The server reads the script's header; this module only sends words and files."""
+"""Submits a job. The server reads the script's header; this module only sends words and files."""
 
 from __future__ import annotations
 
 import logging
-import os
-import re
-import shlex
 import uuid
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from ropewalk.batch.aws import with_aws_session
@@ -17,16 +13,15 @@ from ropewalk.batch.buffers import Buffer, buffer_files
 from ropewalk.batch.header import SyncHeader
 from ropewalk.batch.inputs import in_arguments, Value, read_inputs
 from ropewalk.batch.paths import connect
-from ropewalk.batch.request import Option, StrPath, check_path, request_body
+from ropewalk.batch.request import Option, StrPath, check_path, is_python, numbers_of, paths_of, programs_of, request_body
 from ropewalk.batch.scripts import script_file
 from ropewalk.batch.storage import upload_files
+from ropewalk.batch.variables import Variables, read_variables
 from ropewalk.batch.views import CreatedJob
 from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.package_sync.options import FailOn, read_options
-from ropewalk.private_envs import check_envs
 from ropewalk.software import make_software
-from ropewalk.views import Plan
 
 _logger = logging.getLogger("ropewalk")
 
@@ -39,8 +34,8 @@ def run(
     cluster_kwargs: Mapping[str, Any] | None = None,
     logger: logging.Logger | None = None,
     get_or_create: bool = False,
-    env: Mapping[str, str] | None = None,
-    secret_env: Mapping[str, str] | None = None,
+    env: Variables | None = None,
+    secret_env: Variables | None = None,
     forward_aws_credentials: bool | None = None,
     ntasks: int | None = None,
     array: str | None = None,
@@ -57,6 +52,7 @@ def run(
     after_ok: int | Sequence[int] | None = None,
     priority: int | None = None,
     retries: int | None = None,
+    max_retries: int | None = None,
     retry_on_exit: str | None = None,
     task_timeout: Duration | None = None,
     job_timeout: Duration | None = None,
@@ -67,6 +63,7 @@ def run(
     upload: StrPath | Sequence[StrPath] | None = None,
     local_upload_path: StrPath | None = None,
     buffers_to_upload: Sequence[Buffer] | None = None,
+    no_implicit_file_upload: bool = False,
     store_files: bool = False,
     pipe_to_files: bool = False,
     input_filestore: str | None = None,
@@ -100,8 +97,9 @@ def run(
     name, get_or_create: name of the job; with `get_or_create` an open job of that name is returned instead of an error.
     workspace: the workspace of the token; an error when it is of another one.
     cluster_kwargs: further options about machines by their names here, as a dictionary.
-    logger: receives warnings (otherwise Python warnings), and the progress of package sync.
-    env, secret_env: environment variables of the tasks; secrets are stored encrypted until the job has ended.
+    logger: gets what would otherwise be a Python warning, and the progress of package sync.
+    env, secret_env: environment variables of the tasks, as a dictionary or as texts like "MODE=fast"; secrets are stored encrypted
+        until the job has ended.
     forward_aws_credentials: the tasks get an STS session of this machine's AWS credentials, as `secret_env`. It is not renewed: a
         task that runs longer than the session loses it.
     ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2"; "0-99%10" runs at most ten at a time.
@@ -117,7 +115,7 @@ def run(
     after, after_ok: numbers of jobs: the job starts after they have ended, or after they have succeeded; it is cancelled when one
         of `after_ok` does not succeed.
     priority: from -100 to 100. The job waits for room in the quota; of the jobs that wait, the one of the highest number starts first.
-    retries: number of retries of a failed task; with `retry_on_exit` only for these exit codes: "75,100-120,signal".
+    retries, max_retries: number of retries of a failed task; with `retry_on_exit` only for these exit codes: "75,100-120,signal".
     task_timeout: a task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124.
     job_timeout: the job ends this long after its start: "1 hour", 3600, or a timedelta, as all durations here.
     max_cost: the job ends when its instances have cost this much, in US dollars.
@@ -127,6 +125,7 @@ def run(
     upload: files, or directories for their content, that are copied into the tasks' working directory.
     local_upload_path: another name of `upload`, as in Coiled.
     buffers_to_upload: files from memory: [{"relative_path": "hello.txt", "buffer": io.BytesIO(b"hello")}].
+    no_implicit_file_upload: files that scripts of the command name in their lines are not sent.
     store_files: keeps the files that tasks create or change in their working directory; `download` gets them.
     pipe_to_files: also keeps the tasks' output as files: task-ID.out and task-ID.err.
     input_filestore, output_filestore: names of filestores: tasks read the files of the first, to which `upload`
@@ -140,7 +139,7 @@ def run(
     api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
     host_setup_script, host_setup_script_content: a script, or its text, that each instance runs once before its first task.
     command_as_script: the command is the text of a script, as it would be in a file: with its `#!` line, else run by bash. Options
-        in its header count.
+        in its header count. A text that begins with `#!` is one by itself.
     command_on_instance: the command begins with the path of a file that only the instances have. Otherwise a path that does not
         exist here is an error.
     software: name of an environment from `create_software_environment`, instead of package sync.
@@ -160,11 +159,13 @@ def run(
     >>> ropewalk.batch.wait(job["number"])["status"]
     'done'
     """
+    variables, secrets = read_variables(env, "env"), read_variables(secret_env, "secret_env")
+    is_script = bool(command_as_script) or (isinstance(command, str) and command.startswith("#!"))
     fields: dict[str, Any] = {
         "name": name,
         "getOrCreate": get_or_create or None,
-        "env": check_envs(env or {}) or None,
-        "secretEnv": check_envs(secret_env or {}) or None,
+        "env": variables or None,
+        "secretEnv": secrets or None,
         "ntasks": ntasks,
         "array": array,
         "mapOver": read_inputs(
@@ -174,10 +175,10 @@ def run(
         "taskOnScheduler": task_on_scheduler,
         "schedulerTaskArray": scheduler_task_array,
         "waitForReadyCluster": wait_for_ready_cluster,
-        "after": _numbers(after),
-        "afterOk": _numbers(after_ok),
+        "after": numbers_of(after),
+        "afterOk": numbers_of(after_ok),
         "priority": priority,
-        "retries": retries,
+        "retries": max_retries if retries is None else retries,
         "retryOnExit": retry_on_exit,
         "taskTimeout": None if task_timeout is None else seconds_of(task_timeout, "task_timeout"),
         "jobTimeout": None if job_timeout is None else seconds_of(job_timeout, "job_timeout"),
@@ -199,13 +200,13 @@ def run(
     wanted = [] if requirements is None and python is not None else requirements
     api = connect(api_url, token, workspace)
     with buffer_files(buffers_to_upload) as buffered:
-        uploads = [*_paths(upload), *_paths(local_upload_path), *buffered]
-        store_all = input_filestore is not None
-        if command_as_script:
+        uploads = [*paths_of(upload), *paths_of(local_upload_path), *buffered]
+        how = {"store_all": input_filestore is not None, "search_scripts": not no_implicit_file_upload}
+        if is_script:
             with script_file(command) as path:
-                sent, stored, notes = request_body([str(path)], uploads, fields, given, store_all)
+                sent, stored, notes = request_body([str(path)], uploads, fields, given, **how)
         else:
-            sent, stored, notes = request_body(command, uploads, fields, given, store_all)
+            sent, stored, notes = request_body(command, uploads, fields, given, **how)
             if not command_on_instance:
                 check_path(command, sent, stored, {**given, "requirements": requirements})
         input_files = upload_files(api, stored) if stored else []
@@ -223,19 +224,19 @@ def run(
         header.fail_on(package_sync_fail_on),
         header.more("package-sync-conda-extras", package_sync_conda_extras),
         requirements=wanted,
-        default=_is_python(sent["command"]) and not is_chosen,
+        default=is_python(sent["command"]) and not is_chosen,
     )
     # Options of the header that the caller has carried out, which the server ignores.
     if carried := [*header.names, *_carried_out]:
         sent["clientOptions"] = carried
     if sync is not None:
         say = (logger or _logger).info
-        sent["software"] = make_software(api, sync, say, warn=notes.append, programs=_programs(command, bool(command_as_script)))
+        sent["software"] = make_software(api, sync, say, warn=notes.append, programs=programs_of(command, is_script))
     elif wanted is not None:
         sent["software"] = {"requirements": list(wanted), **({} if python is None else {"python": python})}
     if forward_aws_credentials:
-        # Created last, because its lifetime starts then.
-        sent["secretEnv"], until = with_aws_session(env or {}, secret_env or {})
+        # Last, because its life begins.
+        sent["secretEnv"], until = with_aws_session(variables, secrets)
         notes.append(until)
     key = idempotency_key or str(uuid.uuid4())
     with in_arguments(sent.get("mapOver")):
@@ -246,52 +247,3 @@ def run(
         else:
             logger.warning(text)
     return {**created, "job_id": created["number"], "cluster_id": created["number"]}
-
-
-def plan(
-    command: str | Sequence[str],
-    *,
-    ntasks: int | None = None,
-    array: str | None = None,
-    max_workers: int | None = None,
-    upload: StrPath | Sequence[StrPath] | None = None,
-    command_on_instance: bool = False,
-    api_url: str | None = None,
-    token: str | None = None,
-    **options: Option,
-) -> Plan:
-    """The instances that `run` would launch for this job: types in the order of attempts, zones, markets, dollars
-    per hour. Launches nothing. The server reads the script's header, as for `run`."""
-    fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
-    sent, stored, _ = request_body(command, _paths(upload), fields, options)
-    if not command_on_instance:
-        check_path(command, sent, stored, options)
-    files = sent.get("files")
-    if files is not None:
-        # A plan reads only a file's script header.
-        sent = {**sent, "files": [{**file, "content": file["content"][:_HEAD_CHARACTERS]} for file in files]}
-    return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
-
-
-# In base64 characters: two bytes more than 64 KiB, so that the server detects a cut line.
-_HEAD_CHARACTERS = 87_384
-
-
-def _is_python(words: Sequence[str]) -> bool:
-    return words[0].endswith(".py") or re.fullmatch(r"python(3(\.\d+)?)?", words[0]) is not None
-
-
-def _programs(command: str | Sequence[str], is_text: bool) -> list[Path]:
-    """Scripts in the command, whose imports are read."""
-    words = [] if is_text else shlex.split(command) if isinstance(command, str) else [*command]
-    return [path for word in words if word.endswith(".py") and (path := Path(word).expanduser()).is_file()]
-
-
-def _numbers(jobs: int | Sequence[int] | None) -> list[int] | None:
-    return [jobs] if isinstance(jobs, int) else None if jobs is None else [*jobs]
-
-
-def _paths(upload: StrPath | Sequence[StrPath] | None) -> list[Path]:
-    if upload is None:
-        return []
-    return [Path(upload)] if isinstance(upload, (str, os.PathLike)) else [Path(one) for one in upload]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -19,6 +19,7 @@ from ropewalk.cli.formats import (
     format_time,
     time_of,
 )
+from ropewalk.cli.sorting import SortKeys
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import RopewalkError
 from ropewalk.printable import clean
@@ -54,7 +55,7 @@ _TAIL_LINES = 5
 _MAX_LISTED = 1_000
 _MAX_RANGES = 20
 
-SORT_KEYS: Mapping[str, Callable[[Job], Any]] = {
+SORT_KEYS: SortKeys = {
     "id": lambda job: job["number"],
     "name": lambda job: job["name"],
     "state": lambda job: job["status"],
@@ -65,10 +66,15 @@ SORT_KEYS: Mapping[str, Callable[[Job], Any]] = {
 }
 
 
-def sort_jobs(jobs: Sequence[Job], sort: str) -> list[Job]:
-    """Sorts by `submitted` or `-submitted`."""
-    ordered = sorted(jobs, key=SORT_KEYS[sort.removeprefix("-")])
-    return ordered[::-1] if sort.startswith("-") else ordered
+#: Of the tasks of a job.
+TASK_SORT_KEYS: SortKeys = {
+    "id": lambda task: task["id"],
+    "state": lambda task: task["state"],
+    "attempt": lambda task: task["attempt"],
+    "exit": lambda task: 256 if task["exitCode"] is None else task["exitCode"],
+    "started": lambda task: task["startedAt"] or "9999",
+    "ended": lambda task: task["endedAt"] or "9999",
+}
 
 
 def format_jobs(jobs: Sequence[Job], *, with_names: bool = False) -> str:

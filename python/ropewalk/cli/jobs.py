@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from ropewalk.cli.errors import FAILED, OK
 from ropewalk.cli.formats import format_log_time
 from ropewalk.cli.job_views import (
     SORT_KEYS,
+    TASK_SORT_KEYS,
     describe_failures,
     format_bar,
     format_causes,
@@ -24,13 +25,11 @@ from ropewalk.cli.job_views import (
     format_outcome,
     format_progress,
     format_tasks,
-    sort_jobs,
 )
 from ropewalk.cli.log_lines import print_lines
 from ropewalk.cli.past import job_at
 from ropewalk.cli.options import (
     REFERENCE,
-    Parsed,
     config_of,
     connect,
     flag,
@@ -41,6 +40,7 @@ from ropewalk.cli.options import (
     with_log_options,
 )
 from ropewalk.cli.session import is_filtered, newest, number_of_job, output, until_interrupted
+from ropewalk.cli.sorting import sort_by, sort_type
 from ropewalk.cli.why import show_why
 from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.errors import RopewalkError
@@ -53,14 +53,9 @@ _SORTS = ", ".join(SORT_KEYS)
 _MAX_POLL_S = 2.0
 
 
-def _sort(text: str) -> str:
-    name = text.lower().replace("tasks done", "done")
-    if name.removeprefix("-") not in SORT_KEYS:
-        raise ValueError
-    return name
-
-
-_SORT = Parsed(_sort, f'Give one of {_SORTS}, with a "-" before it for the reverse.')
+_SORT = sort_type(SORT_KEYS)
+_TASK_SORTS = ", ".join(TASK_SORT_KEYS)
+_SORT_HELP = f"order of the jobs: {_SORTS}; of the tasks of a job: {_TASK_SORTS}; -COLUMN for the reverse"
 
 
 @click.command("list", help="List jobs, newest first. Times are local.")
@@ -75,7 +70,7 @@ def list_jobs(**flags: Any) -> None:
 def _show_list(api: ClientApi, flags: dict[str, Any], *, with_names: bool) -> None:
     jobs = newest(api, "/v1/jobs", flags)
     if flags["sort"] is not None:
-        jobs = sort_jobs(jobs, flags["sort"])
+        jobs = sort_by(jobs, flags["sort"], SORT_KEYS)
     if flags["output_format"] == "json":
         output.json(jobs)
     elif not jobs and is_filtered(flags):
@@ -89,7 +84,7 @@ def _show_list(api: ClientApi, flags: dict[str, Any], *, with_names: bool) -> No
 @click.command("status", help="Show the newest jobs, or one job. Times are local.")
 @click.argument("job", type=REFERENCE, required=False)
 @flag("--tasks", help="the job's tasks, a row each: the first 1,000, or --limit")
-@option("--sort", metavar="COLUMN", type=_SORT, help=f"order of the jobs: {_SORTS}; -COLUMN for the reverse")
+@option("--sort", metavar="COLUMN", type=sort_type([*SORT_KEYS, *TASK_SORT_KEYS]), help=_SORT_HELP)
 @option("--state", type=click.Choice(_TASK_STATES), help="the job's tasks in this state")
 @with_filters(_STATUSES)
 @with_connection
@@ -98,18 +93,26 @@ def status(job: int | str | None, **flags: Any) -> None:
     wants_tasks = flags["tasks"] or flags["state"] is not None
     if job is None and wants_tasks:
         raise click.UsageError("--tasks and --state need a job")
+    _check_sort(flags["sort"], SORT_KEYS if job is None else TASK_SORT_KEYS)
     if job is not None and is_filtered(flags):
         raise click.UsageError("one job is not filtered: leave the options out")
     api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
     if job is None:
         _show_list(api, flags, with_names=False)
-    elif wants_tasks:
+    elif wants_tasks or flags["sort"] is not None:
+        # Only tasks have an order.
         _show_tasks(api, number_of_job(api, job), flags)
     else:
         _show_job(api, number_of_job(api, job), flags)
 
 
-# Rows of a table for people; JSON has all tasks, unless --limit is given.
+def _check_sort(sort: str | None, columns: Collection[str]) -> None:
+    for name in [] if sort is None else sort.split(","):
+        if name.removeprefix("-") not in columns:
+            raise click.UsageError(f"--sort {name}: here there are {', '.join(columns)}")
+
+
+# Rows of a table that people read; JSON has all tasks, unless --limit is given.
 _MAX_ROWS = 1_000
 
 
@@ -132,6 +135,8 @@ def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
     path, filters = f"/v1/jobs/{number}/tasks", None if state is None else {"state": state}
     found = pages(api, path, None if rows is None else rows + 1, filters)
     tasks = found if rows is None else found[:rows]
+    if flags["sort"] is not None:
+        tasks = sort_by(tasks, flags["sort"], TASK_SORT_KEYS)
     if is_json:
         output.json(tasks)
     else:
@@ -147,17 +152,20 @@ def _show_tasks(api: ClientApi, number: int, flags: Mapping[str, Any]) -> None:
 @with_format
 def wait(job: int | str | None, download: str | None, output_format: str, **connection: Any) -> int:
     api = connect(**connection)
-    if job is None:
-        jobs = pages(api, "/v1/jobs", 1)
-        if not jobs:
-            raise click.UsageError("there is no job to wait for. Submit one: ropewalk batch run my_script.sh.")
-        job = int(jobs[0]["number"])
-    number = number_of_job(api, job)
+    number = _newest_job(api, "to wait for") if job is None else number_of_job(api, job)
     with until_interrupted(lambda: detached(number)):
         code = watch_job(api, number, output_format)
         if download is not None:
             download_files(connection, number, download)
         return code
+
+
+def _newest_job(api: ClientApi, purpose: str) -> int:
+    """Of the workspace. `purpose`: "to wait for"."""
+    jobs = pages(api, "/v1/jobs", 1)
+    if not jobs:
+        raise click.UsageError(f"there is no job {purpose}. Submit one: ropewalk batch run my_script.sh.")
+    return int(jobs[0]["number"])
 
 
 def detached(number: int) -> str:
@@ -199,17 +207,18 @@ def download_files(connection: Mapping[str, Any], number: int, into: str) -> Non
 
 
 @click.command("logs", help="Print the output of a job's tasks. Times are local.")
-@click.argument("job", type=REFERENCE)
+@click.argument("job", type=REFERENCE, required=False)
 @option("--tasks", "--task", metavar="IDS", multiple=True, help="only these task ids, e.g. 0-3,7 (also --task)")
 @flag("--instances", help="include messages of the instances")
 @with_log_options("the job")
 @with_connection
-def logs(job: int | str, tasks: Sequence[str], instances: bool, **flags: Any) -> None:
-    with until_interrupted(lambda: f"Stopped reading: job {job} continues. To read on: ropewalk batch logs {job}"):
+def logs(job: int | str | None, tasks: Sequence[str], instances: bool, **flags: Any) -> None:
+    described = f"Stopped reading: the job continues. To read on: ropewalk batch logs {'' if job is None else job}".rstrip()
+    with until_interrupted(lambda: described):
         api = connect(flags["api_url"], flags["token_file"], flags["workspace"])
         config = config_of(flags["api_url"], flags["token_file"])
         lines = batch.logs(
-            number_of_job(api, job),
+            _newest_job(api, "with output") if job is None else number_of_job(api, job),
             tasks=",".join(tasks) or None,
             follow=flags["follow"],
             since=flags["since"],

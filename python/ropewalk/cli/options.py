@@ -159,9 +159,9 @@ def with_log_options(subject: str) -> Callable[[F], F]:
             click.option(
                 "--format",
                 "output_format",
-                type=click.Choice(["text", "json"]),
+                type=click.Choice(["text", "detailed", "short", "json"]),
                 default="text",
-                help="output format; json is one object per line",
+                help="output format; detailed and short as aws logs tail has them; json is one object per line",
             ),
         ]
     )

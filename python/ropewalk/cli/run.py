@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 
 from ropewalk import batch
 from ropewalk.batch.header import options_of_script
+from ropewalk.batch.split_words import split_words
 from ropewalk.cli.environment_files import (
     read_registry_auth,
     read_requirements,
@@ -56,8 +58,11 @@ _SAME = (
     *("container", "software", "cpu", "memory", "disk_size", "provider", "region", "zone", "spot_policy"),
     *("wait_for_capacity", "allow_ssh_from", "allow_ingress_from", "scheduler_sidecar_spec", "dask_container"),
 )
-_FLAGS = ("private_to_creator", "pipe_to_files", "get_or_create", "command_on_instance", "package_sync_strict")
-#: Flags whose absence has no meaning.
+_FLAGS = (
+    *("private_to_creator", "pipe_to_files", "get_or_create", "command_on_instance", "package_sync_strict"),
+    "no_implicit_file_upload",
+)
+#: Flags of which the absence says nothing.
 _YES_OR_NOTHING = ("wait_for_ready_cluster", "gpu", "arm", "allow_ssh")
 _SYNC_LISTS = ("package_sync_ignore", "package_sync_only", "package_sync_conda_extras")
 #: Arguments of `plan`, besides options about machines.
@@ -78,6 +83,7 @@ _MACHINES = frozenset(
 @with_format
 @click.pass_context
 def run(context: click.Context, /, command: Sequence[str], **given: Any) -> int:
+    command = _words_of(command, given["command_on_instance"])
     _note_misplaced(context, command)
     header = options_of_script(command, _HEADER)
     flags = _with_header(given, header)
@@ -238,6 +244,13 @@ def _find_modules_of(command: Sequence[str]) -> None:
     script; they are last here, so that none replaces a module of this program."""
     script = next((Path(word).expanduser() for word in command if word.endswith(".py")), None)
     sys.path.append(os.getcwd() if script is None else str(script.resolve().parent))
+
+
+def _words_of(command: Sequence[str], on_instance: bool) -> Sequence[str]:
+    """One word with blanks is a command line, unless it is the name of a file."""
+    if len(command) > 1 or on_instance or not re.search(r"\s", command[0]) or Path(command[0]).is_file():
+        return command
+    return split_words(command[0]) or command
 
 
 def _note_misplaced(context: click.Context, command: Sequence[str]) -> None:

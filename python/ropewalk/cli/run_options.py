@@ -34,15 +34,21 @@ def words_of(text: str) -> list[str]:
 _RANGE = "Give one value, or the two ends of a range with a comma between them."
 
 
+def _ends_of(text: str) -> list[str]:
+    """`2-8` and `8GB-32GB` are Coiled's spelling of a range."""
+    ends = re.fullmatch(r"\s*(\d[^,-]*)-\s*(\d[^,-]*)", text)
+    return words_of(text) if ends is None else [ends[1].strip(), ends[2].strip()]
+
+
 def _memory(text: str) -> str | list[str]:
-    words = words_of(text)
+    words = _ends_of(text)
     if len(words) not in (1, 2):
         raise ValueError(_RANGE)
     return words[0] if len(words) == 1 else words
 
 
 def _cpu(text: str) -> int | list[int]:
-    words = words_of(text)
+    words = _ends_of(text)
     if len(words) not in (1, 2):
         raise ValueError(_RANGE)
     if not all(re.fullmatch(r"\d{1,4}", word) for word in words):
@@ -100,6 +106,7 @@ _OPTIONS: list[Any] = [
     option("--watchdog-timeout", metavar="DURATION", help="an instance ends itself after this long without an answer from the API (default: 30 minutes)"),
     flag("--private-to-creator", help="hide the output of tasks from other users"),
     option("--upload", metavar="PATH", multiple=True, help="file, or directory whose content is put into the tasks' working directory (repeatable)"),
+    flag("--no-implicit-file-upload", help="do not send the files that scripts of COMMAND name in their lines"),
     option("--run-on-host", metavar="YES", help="true: on the instance itself, also where the script names a container"),
     option("--download", metavar="DIRECTORY", help="keep the files that tasks leave; with --wait, download them into this directory"),
     option("--sync", metavar="DIRECTORY", help="--upload and --download of the same directory"),

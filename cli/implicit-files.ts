@@ -1,0 +1,70 @@
+// Files that a script of the command names in its lines, as in `python helper.py data.csv`: they are sent with it, as Coiled does.
+import { readFile } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+
+import type { CliContext } from './context.ts';
+import { describeFile, type Found } from './found-file.ts';
+import { ownPlaces } from './header-paths.ts';
+import { hasScriptEnding } from './outside-scripts.ts';
+import { wordsOfLine } from './split-words.ts';
+
+/** A larger file is data that a script happens to mention; it is sent where --upload asks for it. */
+const maxDataBytes = 32 * 1024;
+const maxScriptBytes = 1024 * 1024;
+/** A script is read by people: one that names more files lists its data. */
+const maxImplicitFiles = 100;
+
+/** Of scripts, one level deep: files in the directory of the command that `scripts` name; `taken` are paths that are sent already. */
+export async function filesNamedIn(
+  scripts: readonly Found[],
+  taken: ReadonlySet<string>,
+  context: Pick<CliContext, 'cwd' | 'env'>,
+  note: (text: string) => void,
+): Promise<Found[]> {
+  const isOwn = await ownPlaces(context);
+  const known = new Set<string>();
+  const found: Found[] = [];
+  const tooLarge: string[] = [];
+  for (const word of await wordsOf(scripts)) {
+    const source = resolve(context.cwd, word);
+    const path = relative(context.cwd, source).split(sep).join('/');
+    if (known.has(source) || taken.has(path)) continue;
+    known.add(source);
+    const file = await describeFile(source);
+    if (file === null || (await isOwn(source)) !== 'own') continue;
+    if (file.bytes > (hasScriptEnding(path) ? maxScriptBytes : maxDataBytes)) tooLarge.push(path);
+    else found.push({ ...file, path });
+  }
+  const sent = found.slice(0, maxImplicitFiles);
+  const names = scripts.map(({ path }) => path).join(', ');
+  if (sent.length > 0) note(`sent too, because ${names} names them: ${listed(sent.map(({ path }) => path))}`);
+  if (tooLarge.length > 0)
+    note(
+      `not sent, although ${names} names them, because of their size: ${listed(tooLarge)}; use --upload to send them`,
+    );
+  return sent;
+}
+
+const listed = (paths: readonly string[]): string =>
+  `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? `, and ${paths.length - 5} more` : ''}`;
+
+async function wordsOf(scripts: readonly Found[]): Promise<Set<string>> {
+  const words = new Set<string>();
+  for (const { path, source } of scripts) {
+    const text = (await readFile(source).catch(() => Buffer.alloc(0))).toString('utf8');
+    if (text.includes('\0') || !(hasScriptEnding(path) || text.startsWith('#!'))) continue;
+    for (const line of text.split(/\r\n|\n|\r/)) {
+      if (line.length > 4_000 || !mentionsFiles.test(line) || /^\s*#/.test(line)) continue;
+      for (const word of wordsOfLine(line.replace(separators, ' ')) ?? []) if (isName(word)) words.add(word);
+    }
+  }
+  return words;
+}
+
+/** As Coiled has it: a line that runs Python, or that has the ending of a script or of a small file. */
+const mentionsFiles = /python|\.(?:py|sh|ya?ml|txt|[ct]sv|json)\b/;
+/** Of a shell and of Python: `open("data.csv")`, `["python", "helper.py"]`. */
+const separators = /[|;&<>()`\\[\]{},=]+/g;
+
+const isName = (word: string): boolean =>
+  word !== '' && word.length < 400 && !word.includes('\0') && !word.startsWith('/');

@@ -1,0 +1,65 @@
+"""Files that a script of the command names in its lines, as in `python helper.py data.csv`: they are sent with it, as Coiled does."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from ropewalk.batch.found_file import Found, describe
+from ropewalk.batch.header_places import own_place
+from ropewalk.batch.outside_scripts import has_script_ending
+from ropewalk.batch.split_words import words_of_line
+
+#: A larger file is data that a script happens to mention; it is sent where `upload` asks for it.
+_MAX_DATA_BYTES = 32 * 1024
+_MAX_SCRIPT_BYTES = 1024 * 1024
+#: A script is read by people: one that names more files lists its data.
+_MAX_FILES = 100
+#: As Coiled has it: a line that runs Python, or that has the ending of a script or of a small file.
+_MENTIONS_FILES = re.compile(r"python|\.(?:py|sh|ya?ml|txt|[ct]sv|json)\b")
+#: Of a shell and of Python: `open("data.csv")`, `["python", "helper.py"]`.
+_SEPARATORS = re.compile(r"[|;&<>()`\\\[\]{},=]+")
+
+
+def files_named_in(scripts: Sequence[Found], taken: Collection[str], note: Callable[[str], None]) -> list[Found]:
+    """Of scripts, one level deep: files in the directory of the command that `scripts` name; `taken` are paths that are sent
+    already."""
+    here = Path.cwd()
+    found: dict[str, Found] = {}
+    too_large: list[str] = []
+    for word in dict.fromkeys(word for script in scripts for word in _words_of(script)):
+        source = Path(os.path.abspath(word))
+        if here not in source.parents or not source.is_file() or own_place(source, here) != "own":
+            continue
+        path = source.relative_to(here).as_posix()
+        if path in taken or path in found:
+            continue
+        if source.stat().st_size > (_MAX_SCRIPT_BYTES if has_script_ending(path) else _MAX_DATA_BYTES):
+            too_large.append(path)
+        else:
+            found[path] = describe(source, path)
+    sent = [*found.values()][:_MAX_FILES]
+    names = ", ".join(one.path for one in scripts)
+    if sent:
+        note(f"sent too, because {names} names them: {_listed([one.path for one in sent])}")
+    if too_large:
+        note(
+            f"not sent, although {names} names them, because of their size: {_listed(too_large)}; use upload to send them"
+        )
+    return sent
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return f"{', '.join(paths[:5])}{f', and {len(paths) - 5} more' if len(paths) > 5 else ''}"
+
+
+def _words_of(script: Found) -> Iterator[str]:
+    text = script.source.read_bytes().decode(errors="replace")
+    if "\0" in text or not (has_script_ending(script.path) or text.startswith("#!")):
+        return
+    for line in re.split(r"\r\n|\n|\r", text):
+        if len(line) <= 4_000 and _MENTIONS_FILES.search(line) and not line.lstrip().startswith("#"):
+            words = words_of_line(_SEPARATORS.sub(" ", line)) or []
+            yield from (word for word in words if word and len(word) < 400 and "\0" not in word and not word.startswith("/"))

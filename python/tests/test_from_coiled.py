@@ -1,0 +1,174 @@
+"""What `coiled.batch.run` and `coiled batch run` take, taken as they are: commands, files that scripts name, arguments, logs."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stand_in_jobs import JobsStandIn, a_job, a_line
+
+from ropewalk import batch
+from ropewalk.batch.split_words import split_words
+from ropewalk.cli.main import main
+
+SCRIPT = """#!/bin/bash
+# COILED ntasks 2
+# python unread.py
+python helper.py data.csv "two words.txt" || exit 1
+python /etc/passwd.py ../outside.py link.csv big.csv sub/inner.py
+./other.sh
+cat unnamed
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    here = tmp_path / "work"
+    (here / "sub").mkdir(parents=True)
+    for name in ("helper.py", "data.csv", "two words.txt", "sub/inner.py", "unread.py", "unnamed", "deeper.py"):
+        (here / name).write_text("")
+    (here / "other.sh").write_text("python deeper.py\n")
+    (here / "big.csv").write_text("x" * 33 * 1024)
+    (here / "link.csv").symlink_to("/etc/hostname")
+    (here / "run.sh").write_text(SCRIPT)
+    (tmp_path / "outside.py").write_text("")
+    monkeypatch.chdir(here)
+    return here
+
+
+def sent_paths(jobs: JobsStandIn) -> list[str]:
+    return [file["path"] for file in jobs.sent("/v1/jobs")[-1].get("files", [])]
+
+
+NAMED = ["run.sh", "helper.py", "data.csv", "two words.txt", "sub/inner.py", "other.sh"]
+
+
+def test_files_that_a_script_names_are_sent(jobs: JobsStandIn, files: Path) -> None:
+    with pytest.warns(UserWarning) as warned:
+        batch.run(["./run.sh"])
+    assert sent_paths(jobs) == NAMED
+    said = [str(one.message) for one in warned]
+    assert "sent too, because run.sh names them: helper.py, data.csv, two words.txt, sub/inner.py, other.sh" in said
+    assert any("because of their size: big.csv" in one for one in said)
+
+
+def test_files_that_a_script_names_are_not_sent_where_that_is_turned_off(jobs: JobsStandIn, files: Path) -> None:
+    batch.run(["./run.sh"], no_implicit_file_upload=True)
+    assert sent_paths(jobs) == ["run.sh"]
+    assert main(["batch", "run", "--no-implicit-file-upload", "run.sh"]) == 0
+    assert sent_paths(jobs) == ["run.sh"]
+    (files / "off.sh").write_text("# COILED no-implicit-file-upload\npython helper.py\n")
+    batch.run(["off.sh"])
+    assert sent_paths(jobs) == ["off.sh"]
+    assert jobs.sent("/v1/jobs")[-1]["clientOptions"] == ["no-implicit-file-upload"]
+
+
+def test_a_script_names_no_hidden_file_of_the_home_directory(
+    jobs: JobsStandIn, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: files)
+    (files / ".keys").mkdir()
+    (files / ".keys" / "a.json").write_text("{}")
+    (files / "keys.sh").write_text("python helper.py .keys/a.json\n")
+    with pytest.warns(UserWarning, match="because keys.sh names them: helper.py$"):
+        batch.run(["keys.sh"])
+    assert sent_paths(jobs) == ["keys.sh", "helper.py"]
+
+
+def test_what_the_user_names_goes_before_what_a_script_names(jobs: JobsStandIn, files: Path) -> None:
+    (files / "sub" / "helper.py").write_text("of sub")
+    with pytest.warns(UserWarning):
+        batch.run(["./run.sh"], upload="sub")
+    contents = {file["path"]: base64.b64decode(file["content"]) for file in jobs.sent("/v1/jobs")[-1]["files"]}
+    assert contents["helper.py"] == b"of sub"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("python work.py data.csv", ["python", "work.py", "data.csv"]),
+        ("echo 'a b' \"c d\" e\\ f", ["echo", "a b", "c d", "e f"]),
+        ("echo \"\\$HOME\" \\$HOME $HOME ''", ["echo", "$HOME", "$HOME", "$HOME", ""]),
+        ("echo", None),
+        ("sort in.txt | uniq", None),
+        ("echo $(date)", None),
+        ("echo 'a", None),
+        ("echo a\necho b", None),
+    ],
+)
+def test_a_command_line_in_one_word_is_split(text: str, words: list[str] | None) -> None:
+    assert split_words(text) == words
+
+
+def test_a_command_in_one_word_is_sent_as_its_words(jobs: JobsStandIn, files: Path) -> None:
+    assert main(["batch", "run", "sh -c 'echo a'"]) == 0
+    assert main(["batch", "run", "two words.txt"]) == 0
+    assert [sent["command"] for sent in jobs.sent("/v1/jobs")] == [["sh", "-c", "echo a"], ["two words.txt"]]
+
+
+def test_arguments_of_coiled_are_taken_as_they_are(jobs: JobsStandIn) -> None:
+    batch.run("echo hi", env=["A=1", "B=x=y"], secret_env=["S=hush"], max_retries=3, cpu="4-8", memory="16GB-32GB")
+    assert jobs.sent("/v1/jobs") == [
+        {
+            "command": ["echo", "hi"],
+            "env": {"A": "1", "B": "x=y"},
+            "secretEnv": {"S": "hush"},
+            "retries": 3,
+            "cpu": [4, 8],
+            "memory": ["16GB", "32GB"],
+        }
+    ]
+    batch.run("echo hi", cpu="4")
+    assert jobs.sent("/v1/jobs")[-1]["cpu"] == 4
+    for wrong in (["hush"], ["=hush"]):
+        with pytest.raises(ValueError, match="^secret_env: each text is like"):
+            batch.run("echo hi", secret_env=wrong)
+    with pytest.raises(TypeError, match="env: give a dictionary"):
+        batch.run("echo hi", env="A=1")
+
+
+def test_a_text_that_begins_as_a_script_is_one(jobs: JobsStandIn) -> None:
+    batch.run("#!/bin/bash\n# COILED ntasks 2\necho hi")
+    (sent,) = jobs.sent("/v1/jobs")
+    assert sent["command"] == ["command.sh"]
+    assert base64.b64decode(sent["files"][0]["content"]).startswith(b"#!/bin/bash\n# COILED ntasks 2")
+
+
+def test_the_end_of_a_job_is_told_as_coiled_does(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1, status="done"), 2: a_job(2, status="running")}
+    assert batch.wait_for_job_done(1) == "done"
+    assert batch.wait_for_job_done(2, timeout=0.01) is None
+
+
+def test_logs_are_those_of_the_newest_job_in_the_formats_of_aws(
+    jobs: JobsStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.lines = [{**a_line("Hello\x1b[2J"), "at": "2025-07-09T16:50:37.844Z"}]
+    assert main(["batch", "logs", "--format", "short"]) == 0
+    assert capsys.readouterr().out == "2025-07-09T16:50:37 Hello\n"
+    assert main(["batch", "logs", "1", "--format", "detailed"]) == 0
+    instance = jobs.lines[0]["instance"]
+    assert capsys.readouterr().out == f"2025-07-09T16:50:37.844000+00:00 {instance}/task-0 Hello\n"
+
+
+def a_task(number: int, state: str) -> dict[str, Any]:
+    times = {"startedAt": None, "endedAt": None, "reason": None, "cost": None}
+    return {"id": number, "index": number, "state": state, "attempt": 1, "exitCode": 0, "signal": None, "instance": None, **times}
+
+
+def test_tasks_and_jobs_are_in_the_order_that_was_asked_for(
+    jobs: JobsStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ids(*words: str) -> list[int]:
+        assert main(["batch", *words, "--format", "json"]) == 0
+        return [one.get("id", one.get("number")) for one in json.loads(capsys.readouterr().out)]
+
+    jobs.jobs = {number: a_job(number, status="done" if number < 3 else "error") for number in (1, 2, 3)}
+    assert ids("list", "--sort", "-state,id") == [3, 1, 2]
+    jobs.tasks = [a_task(0, "done"), a_task(1, "error"), a_task(2, "error")]
+    assert ids("status", "1", "--sort", "-state,-id") == [2, 1, 0]
+    assert main(["batch", "status", "1", "--sort", "command"]) == 2
