@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 
-const withValue = ['scheduler-sidecar-spec', 'dask-container'];
+const withValue = ['dask-container'];
 
 export function withCoiledOptions(command: Command, take: (name: string, value: string) => void): Command {
   for (const name of withValue) {

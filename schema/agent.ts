@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { amount, bytes, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
 import { storedFile } from './files.ts';
 import { runtime } from './runtime.ts';
+import { sidecar } from './sidecars.ts';
 import { sha256 } from './software.ts';
 
 /** `i_...`: instances of a host; `i-...`: EC2; `rw-...`: Compute Engine. */
@@ -275,5 +276,7 @@ export const bundle = z.object({
   inputFiles: z.array(storedFile),
   /** Uploads files that a task creates or changes, and its output where `pipe` is true; null for no upload. */
   output: z.object({ pipe: z.boolean() }).nullable(),
+  /** Containers that the head instance runs beside its tasks. */
+  sidecars: z.array(sidecar).optional(),
 });
 export type Bundle = z.infer<typeof bundle>;

@@ -9,6 +9,7 @@ import { jobMachinesInput } from './machines.ts';
 import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
 import { filestoreName, inputFiles } from './files.ts';
+import { maxSidecars, sidecarInput } from './sidecars.ts';
 import { software } from './software.ts';
 
 const envName = z
@@ -82,6 +83,8 @@ export const createJob = z.strictObject({
   maxWorkers: z.number().int().min(-1).max(10_000).optional(),
   /** True: the head instance runs only the task with the lowest id. False: it runs none. By default it runs tasks like all instances. */
   taskOnScheduler: z.boolean().optional(),
+  /** Containers that run on the head instance, beside its tasks, until the job has ended. */
+  schedulerSidecars: z.array(sidecarInput).max(maxSidecars).optional(),
   /** Array syntax: the only tasks that the head instance runs. */
   schedulerTaskArray: z.string().min(1).max(10_000).optional(),
   /** No task starts before all instances are ready; the job ends if one of them is unavailable. */

@@ -18,8 +18,9 @@ import { prepareRuntime } from '../runtimes/prepare.ts';
 import { exchangeLoop } from './exchange-loop.ts';
 import { createLeave } from './interruption.ts';
 import type { Leave } from './interruption.ts';
-import { createWorkStopping } from './lost.ts';
+import { createWorkStopping, sidecarEnded } from './lost.ts';
 import { createResults } from './results.ts';
+import { startSidecars } from './sidecars.ts';
 import { createTaskStarter } from './tasks.ts';
 
 export async function runWork(input: AgentInput, session: Session): Promise<void> {
@@ -90,16 +91,25 @@ async function runTasks(
     leaveBecause(log, 'RUNTIME_FAILED', error),
   );
   if ('code' in runtime) return runtime;
-  const { start, cleaned } = createTaskStarter({ ...input, bundle, runtime, session });
-  const results = createResults(directory);
-  const unfit = await exchangeLoop({ session, start, results, log, stopping, isHead, leave });
-  await cleaned();
-  return unfit ?? interrupted;
+  const sidecars = await startSidecars(isHead ? (bundle.sidecars ?? []) : [], input).catch((error: unknown) =>
+    leaveBecause(log, 'SIDECAR_FAILED', error),
+  );
+  if ('code' in sidecars) return sidecars;
+  try {
+    void sidecars.ended.then((text) => stopping.abort({ code: sidecarEnded, text, failed: false }));
+    const { start, cleaned } = createTaskStarter({ ...input, bundle, runtime, session });
+    const results = createResults(directory);
+    const unfit = await exchangeLoop({ session, start, results, log, stopping, isHead, leave });
+    await cleaned();
+    return unfit ?? interrupted;
+  } finally {
+    await sidecars.stop();
+  }
 }
 
 function leaveBecause(
   log: Pick<AgentInput['log'], 'write'>,
-  code: 'HOST_SETUP_FAILED' | 'METADATA_OPEN' | 'RUNTIME_FAILED',
+  code: 'HOST_SETUP_FAILED' | 'METADATA_OPEN' | 'RUNTIME_FAILED' | 'SIDECAR_FAILED',
   error: unknown,
 ): Leaving {
   const why = withoutUrlSecrets(error instanceof Error ? error.message : String(error));

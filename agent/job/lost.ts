@@ -1,13 +1,16 @@
-// Handles a job's answer that this instance is lost. Its cluster may not know that yet, and would wait for an idle instance:
-// the work stops first, and the agent only after the cluster acknowledged its report.
+// Stops the work of an instance that its cluster must learn of: the job's answer that the instance is lost, or the end of a sidecar. The cluster
+// would wait for an idle instance, so the agent stops only after the cluster acknowledged its report.
 import { instanceLost } from '../../domain/job/protocol.ts';
 import { orderOf } from '../lifecycle/stop-order.ts';
 import type { StopOrder } from '../lifecycle/stop-order.ts';
 
+/** Code of the abort after which an instance without one of its sidecars leaves. */
+export const sidecarEnded = 'SIDECAR_ENDED';
+
 export interface WorkStopping {
-  /** Aborts with the agent. Any abort stops the agent too, except the job's answer that the instance is lost. */
+  /** Aborts with the agent. Any abort stops the agent too, except those that the cluster must learn of. */
   stopping: AbortController;
-  /** The job's stop order, when it has stopped the work. */
+  /** The reason for the cluster, when such an abort has stopped the work. */
   lost: () => StopOrder | null;
 }
 
@@ -15,7 +18,7 @@ export function createWorkStopping(agent: AbortController): WorkStopping {
   const stopping = new AbortController();
   const lost = (): StopOrder | null => {
     const order = orderOf(stopping.signal);
-    return order.code === instanceLost ? order : null;
+    return order.code === instanceLost || order.code === sidecarEnded ? order : null;
   };
   if (agent.signal.aborted) stopping.abort(agent.signal.reason);
   else agent.signal.addEventListener('abort', () => stopping.abort(agent.signal.reason), { once: true });

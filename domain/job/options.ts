@@ -51,7 +51,7 @@ export const refused = new Map([
   ['upload', localPlace],
   ['download', localPlace],
   ['sync', localPlace],
-  ['scheduler-sidecar-spec', 'no container runs beside the tasks'],
+  ['scheduler-sidecar-spec', 'only the command line and ropewalk.batch.run can read local files; pass it there'],
   [
     'forward-aws-credentials',
     'only the client has credentials to forward; pass it to the command line or to batch.run',

@@ -172,3 +172,55 @@ def test_tasks_and_jobs_are_in_the_order_that_was_asked_for(
     jobs.tasks = [a_task(0, "done"), a_task(1, "error"), a_task(2, "error")]
     assert ids("status", "1", "--sort", "-state,-id") == [2, 1, 0]
     assert main(["batch", "status", "1", "--sort", "command"]) == 2
+
+
+SIDECARS = """
+mlflow:
+  image: astral/uv:debian-slim
+  command: uvx mlflow server --name 'two words'
+  ports:
+    - 5000
+cache: {container: "redis:8", environment: [A=1, B=x=y]}
+"""
+READ_SIDECARS = [
+    {
+        "name": "mlflow",
+        "container": "astral/uv:debian-slim",
+        "command": ["uvx", "mlflow", "server", "--name", "two words"],
+        "ports": [5000],
+    },
+    {"name": "cache", "container": "redis:8", "env": {"A": "1", "B": "x=y"}},
+]
+
+
+def test_sidecars_are_read_from_a_file_or_given_as_dictionaries(jobs: JobsStandIn, files: Path) -> None:
+    (files / "side.yaml").write_text(SIDECARS)
+    (files / "job.sh").write_text("# COILED scheduler-sidecar-spec side.yaml\n")
+    batch.run("true", scheduler_sidecar_spec="side.yaml")
+    assert main(["batch", "run", "--scheduler-sidecar-spec", "side.yaml", "true"]) == 0
+    assert main(["batch", "run", "job.sh"]) == 0
+    given = [{"name": "cache", "image": "redis:8", "env": {"A": 1, "B": True}}]
+    batch.run("true", cluster_kwargs={"scheduler_sidecars": given})
+    sent = [one["schedulerSidecars"] for one in jobs.sent("/v1/jobs")]
+    cache = {"name": "cache", "container": "redis:8", "env": {"A": "1", "B": "true"}}
+    assert sent == [READ_SIDECARS, READ_SIDECARS, READ_SIDECARS, [cache]]
+    assert jobs.sent("/v1/jobs")[2]["clientOptions"] == ["scheduler-sidecar-spec"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{}", "it names no container"),
+        ("a: {command: x}", "a has no image"),
+        ("- image: x", "each container needs a name"),
+        ("a: {image: x, volumes: [/]}", "volumes is not known"),
+        ("a: {image: x, filestores: [{name: mlflow}]}", "filestores are not kept"),
+        ("a: {image: x, command: 'sleep 1 | cat'}", "command is neither text nor a list"),
+        ("a: {image: x, env: [A]}", "write variables as KEY: value"),
+        ("a: [", "scheduler_sidecar_spec: side.yaml: "),
+    ],
+)
+def test_a_file_of_sidecars_that_cannot_be_read_is_refused(text: str, why: str, files: Path) -> None:
+    (files / "side.yaml").write_text(text)
+    with pytest.raises(ValueError, match=why):
+        batch.run("true", scheduler_sidecar_spec="side.yaml")

@@ -17,6 +17,7 @@ import { readDefaults } from '../people/defaults.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';
 import { checkInputFiles, normalPath } from './script.ts';
+import { sidecarsOf } from './sidecars.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
 
 export interface CreateJobInput {
@@ -69,6 +70,7 @@ const bundleOf = (
   files: body.files.map(({ path, content, executable }) => ({ path, contentBase64: content, executable })),
   inputFiles,
   output: files.storeFiles ? { pipe: files.pipeToFiles } : null,
+  ...(body.schedulerSidecars === undefined ? {} : { sidecars: sidecarsOf(body) }),
 });
 
 /** The files of the request, and the present files of the filestore with other paths. */

@@ -47,6 +47,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
   inputFilestore?: string;
   outputFilestore?: string;
   runOnHost?: string;
+  schedulerSidecarSpec?: string;
   forwardAwsCredentials?: boolean;
   commandOnInstance?: boolean;
   plan?: boolean;
@@ -57,6 +58,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
 const clientOptions = [
   ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
   ...['upload', 'download', 'sync', 'forward-aws-credentials', 'no-implicit-file-upload'],
+  'scheduler-sidecar-spec',
   ...packageSyncOptions,
 ];
 
@@ -76,6 +78,7 @@ export async function withHeader(context: CliContext, words: string[], flags: Ru
   const saysTasks = [ntasks, nTasks, array, mapOverValues, mapOverFile].some((each) => each !== undefined);
   const mapped = header.get('map-over-file')?.at(-1);
   const hostSetupScript = flags.hostSetupScript ?? header.get('host-setup-script')?.at(-1);
+  const sidecarSpec = flags.schedulerSidecarSpec ?? header.get('scheduler-sidecar-spec')?.at(-1);
   const workspace = flags.workspace ?? header.get('workspace')?.at(-1);
   await checkHeaderPaths(
     {
@@ -83,6 +86,8 @@ export async function withHeader(context: CliContext, words: string[], flags: Ru
       ...(flags.download === undefined && download !== undefined && { download: [download] }),
       ...(flags.sync === undefined && sync !== undefined && { sync: [sync] }),
       ...(mapped !== undefined && !saysTasks && { 'map-over-file': [mapped] }),
+      ...(flags.schedulerSidecarSpec === undefined &&
+        sidecarSpec !== undefined && { 'scheduler-sidecar-spec': [sidecarSpec] }),
       ...(flags.hostSetupScript === undefined &&
         hostSetupScript !== undefined && { 'host-setup-script': [hostSetupScript] }),
     },
@@ -93,6 +98,7 @@ export async function withHeader(context: CliContext, words: string[], flags: Ru
     ...flags,
     ...(mapped !== undefined && !saysTasks && { mapOverFile: mapped }),
     ...(hostSetupScript !== undefined && { hostSetupScript }),
+    ...(sidecarSpec !== undefined && { schedulerSidecarSpec: sidecarSpec }),
     envFile: both('env-file', flags.envFile),
     secretEnvFile: both('secret-env-file', flags.secretEnvFile),
     upload: [...both('upload', flags.upload), ...(sync === undefined ? [] : [sync])],

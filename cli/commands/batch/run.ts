@@ -1,6 +1,4 @@
 // `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
-import { resolve } from 'node:path';
-
 import { Command, Option } from 'commander';
 
 import type { Client, CreateJob } from '../../../sdk/client.ts';
@@ -8,13 +6,14 @@ import { collect, parseCount, parseDollars, parseNumbers, parsePath } from '../.
 import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import { checkCommandPath } from '../../command-path.ts';
+import { commandWords } from '../../command-words.ts';
 import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
 import { containerOf, saysYes, withContainer } from '../../containers.ts';
 import { exitCodes } from '../../errors.ts';
 import { collectFiles } from '../../files.ts';
-import { describeFile, type Found } from '../../found-file.ts';
+import type { Found } from '../../found-file.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { inOptions } from '../../option-names.ts';
@@ -25,7 +24,7 @@ import { formatPrice, showPlan } from '../../plan.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
 import { downloadJobFiles, prepareDownload } from '../../transfer/job-files.ts';
 import { storeInputs } from '../../transfer/job-inputs.ts';
-import { splitWords } from '../../split-words.ts';
+import { sidecarsOf } from '../../sidecars.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 import type { AllFlags, RunFlags } from './run-flags.ts';
 import { withHeader } from './run-flags.ts';
@@ -133,6 +132,10 @@ function commandOf(context: CliContext, act: Act): Command {
       collect,
     )
     .option('--no-implicit-file-upload', 'do not send the files that scripts of COMMAND name in their lines')
+    .option(
+      '--scheduler-sidecar-spec <path>',
+      'file (.yaml or .json) of containers that run on the head instance until the job has ended',
+    )
     .option('--run-on-host <yes>', 'true: on the instance itself, also where the script names a container')
     .option(
       '--download <directory>',
@@ -157,20 +160,13 @@ function commandOf(context: CliContext, act: Act): Command {
   });
   return withFormat(withConnection(withJobMachines(withSoftware(command, "the tasks' Python environment")))).action(
     async (given: string[], flags: RunFlags) => {
-      const words = await wordsOf(given, flags, context);
+      const words = await commandWords(given, flags, context);
       const known = new Set(command.options.flatMap(({ long }) => long ?? []));
       const misplaced = describeMisplaced(words, known);
       if (misplaced !== null) context.output.err(`note: ${misplaced}`);
       await act(words, flags, options);
     },
   );
-}
-
-/** One word with blanks is a command line, unless it is the name of a file. */
-async function wordsOf(words: string[], { commandOnInstance }: RunFlags, { cwd }: CliContext): Promise<string[]> {
-  const [only = ''] = words;
-  if (words.length > 1 || commandOnInstance === true || !/\s/.test(only)) return words;
-  return (await describeFile(resolve(cwd, only))) === null ? (splitWords(only) ?? words) : words;
 }
 
 async function run(
@@ -262,6 +258,7 @@ async function inputOf(
     ...(maxWorkers !== undefined && { maxWorkers }),
     ...(flags.taskOnScheduler !== undefined && { taskOnScheduler: flags.taskOnScheduler }),
     ...(flags.schedulerTaskArray !== undefined && { schedulerTaskArray: flags.schedulerTaskArray }),
+    ...(await sidecarsOf(context, flags)),
     ...(flags.waitForReadyCluster === true && { waitForReadyCluster: true }),
     ...(flags.after !== undefined && { after: flags.after }),
     ...(flags.afterOk !== undefined && { afterOk: flags.afterOk }),

@@ -15,6 +15,7 @@ from ropewalk.batch.inputs import in_arguments, Value, read_inputs
 from ropewalk.batch.paths import connect
 from ropewalk.batch.request import Option, StrPath, check_path, is_python, numbers_of, paths_of, programs_of, request_body
 from ropewalk.batch.scripts import script_file
+from ropewalk.batch.sidecars import read_sidecars
 from ropewalk.batch.storage import upload_files
 from ropewalk.batch.variables import Variables, read_variables
 from ropewalk.batch.views import CreatedJob
@@ -47,6 +48,8 @@ def run(
     max_workers: int | None = None,
     task_on_scheduler: bool | None = None,
     scheduler_task_array: str | None = None,
+    scheduler_sidecar_spec: StrPath | None = None,
+    scheduler_sidecars: Sequence[Mapping[str, Any]] | None = None,
     wait_for_ready_cluster: bool | None = None,
     after: int | Sequence[int] | None = None,
     after_ok: int | Sequence[int] | None = None,
@@ -111,6 +114,8 @@ def run(
     max_workers: maximum of instances; -1 means no limit.
     task_on_scheduler, scheduler_task_array: the head instance runs the task of the lowest id, or those of an array like "0,3-5",
         and no others; with False it runs none. By default it runs tasks like the other instances.
+    scheduler_sidecar_spec, scheduler_sidecars: a file of YAML or JSON, or dictionaries, of containers that run on the head instance
+        until the job has ended: [{"name": "cache", "image": "redis:8", "command": "redis-server --port 6400"}].
     wait_for_ready_cluster: no task starts before all instances are ready; the job ends if one of them is unavailable.
     after, after_ok: numbers of jobs: the job starts after they have ended, or after they have succeeded; it is cancelled when one
         of `after_ok` does not succeed.
@@ -161,6 +166,7 @@ def run(
     """
     variables, secrets = read_variables(env, "env"), read_variables(secret_env, "secret_env")
     is_script = bool(command_as_script) or (isinstance(command, str) and command.startswith("#!"))
+    given: dict[str, Any] = {**(cluster_kwargs or {}), **options}
     fields: dict[str, Any] = {
         "name": name,
         "getOrCreate": get_or_create or None,
@@ -174,6 +180,7 @@ def run(
         "maxWorkers": max_workers,
         "taskOnScheduler": task_on_scheduler,
         "schedulerTaskArray": scheduler_task_array,
+        "schedulerSidecars": read_sidecars(scheduler_sidecar_spec, scheduler_sidecars or given.pop("scheduler_sidecars", None)),
         "waitForReadyCluster": wait_for_ready_cluster,
         "after": numbers_of(after),
         "afterOk": numbers_of(after_ok),
@@ -195,7 +202,6 @@ def run(
         "inputFilestore": input_filestore,
         "outputFilestore": output_filestore,
     }
-    given = {**(cluster_kwargs or {}), **options}
     # A version alone means an environment without packages.
     wanted = [] if requirements is None and python is not None else requirements
     api = connect(api_url, token, workspace)

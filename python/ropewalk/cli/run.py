@@ -48,7 +48,7 @@ the script (--no-package-sync turns it off).
 #: Options of the script's header that only this program can carry out. `batch.run` handles those of package sync.
 _HEADER = (
     *("map-over-file", "env-file", "secret-env-file", "host-setup-script", "wait", "workspace"),
-    *("upload", "download", "sync", "forward-aws-credentials"),
+    *("upload", "download", "sync", "forward-aws-credentials", "scheduler-sidecar-spec"),
 )
 #: Options with the same name in `batch.run`.
 _SAME = (
@@ -148,7 +148,7 @@ def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> d
     def is_set(name: str) -> bool:
         return name in header and header[name][-1].lower() not in ("false", "0")
 
-    for name in ("download", "sync", "workspace", "host-setup-script"):
+    for name in ("download", "sync", "workspace", "host-setup-script", "scheduler-sidecar-spec"):
         key = name.replace("-", "_")
         flags[key] = flags[key] if flags[key] is not None else last(name)
     if all(flags[name] is None for name in ("ntasks", "array", "map_over_values", "map_over_file")):
@@ -156,7 +156,8 @@ def _with_header(given: Mapping[str, Any], header: Mapping[str, list[str]]) -> d
     for name in ("env-file", "secret-env-file", "upload"):
         key = name.replace("-", "_")
         flags[key] = [*header.get(name, []), *flags[key]]
-    used = [name for name in ("download", "sync", "host-setup-script") if given[name.replace("-", "_")] is None]
+    named = ("download", "sync", "host-setup-script", "scheduler-sidecar-spec")
+    used = [name for name in named if given[name.replace("-", "_")] is None]
     used += ["map-over-file"] if given["map_over_file"] is None and flags["map_over_file"] is not None else []
     asked = {name: header[name][-1:] for name in used if name in header}
     asked |= {name: header[name] for name in ("upload", "env-file", "secret-env-file") if name in header}

@@ -1,0 +1,76 @@
+"""Containers that run on the head instance of a job until it has ended: as dictionaries, or from a file of YAML or JSON, as in Coiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ropewalk.batch.request import StrPath
+from ropewalk.batch.split_words import words_of_line
+
+_KNOWN = ("name", "image", "container", "command", "env", "environment", "ports")
+
+
+def read_sidecars(spec: StrPath | None, given: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """For a request; ValueError names the argument."""
+    if spec is None:
+        return None if given is None else [_read(one.get("name"), one, "scheduler_sidecars") for one in given]
+    source = f"scheduler_sidecar_spec: {spec}"
+    if Path(spec).suffix not in (".yaml", ".yml", ".json"):
+        raise ValueError(f"{source} ends neither with .yaml nor with .json")
+    try:
+        # JSON is YAML.
+        read = yaml.safe_load(Path(spec).read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{source}: {str(error).splitlines()[0]}") from None
+    entries = [*read.items()] if isinstance(read, Mapping) else [(_name_of(one), one) for one in read or []]
+    if not entries:
+        raise ValueError(f"{source}: it names no container")
+    return [_read(name, one, source) for name, one in entries]
+
+
+def _name_of(one: Any) -> Any:
+    return one.get("name") if isinstance(one, Mapping) else None
+
+
+def _read(name: Any, one: Any, source: str) -> dict[str, Any]:
+    if not isinstance(name, str) or not isinstance(one, Mapping):
+        raise ValueError(f"{source}: each container needs a name, and an image")
+    if "filestores" in one:
+        raise ValueError(f"{source}: {name}: filestores are not kept for sidecars; let it write to a bucket")
+    unknown = next((key for key in one if key not in _KNOWN), None)
+    if unknown is not None:
+        raise ValueError(f"{source}: {name}: {unknown} is not known; there are {', '.join(_KNOWN)}")
+    image = one.get("container") or one.get("image")
+    if not isinstance(image, str):
+        raise ValueError(f"{source}: {name} has no image")
+    read = {
+        "name": name,
+        "container": image,
+        "command": _command(one.get("command"), f"{source}: {name}: command is neither text nor a list of words"),
+        "env": _variables(one.get("env") or one.get("environment"), f"{source}: {name}: write variables as KEY: value"),
+        "ports": [int(port) for port in one.get("ports") or []],
+    }
+    return {key: value for key, value in read.items() if value}
+
+
+def _command(command: Any, wrong: str) -> list[str]:
+    """Text is split as a shell splits it."""
+    words = words_of_line(command) if isinstance(command, str) else [] if command is None else command
+    if not isinstance(words, (list, tuple)) or not all(isinstance(word, (str, int, float)) for word in words):
+        raise ValueError(wrong)
+    return [str(word) for word in words]
+
+
+def _variables(variables: Any, wrong: str) -> dict[str, str]:
+    """A mapping, or a list of `KEY=value`, as in a file of Docker Compose."""
+    if variables is None:
+        return {}
+    pairs = [*variables.items()] if isinstance(variables, Mapping) else [str(one).split("=", 1) for one in variables]
+    if any(len(pair) != 2 or not isinstance(pair[1], (str, int, float, bool)) for pair in pairs):
+        raise ValueError(wrong)
+    # As YAML writes them.
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in pairs}
