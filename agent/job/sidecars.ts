@@ -1,7 +1,7 @@
 // Containers that run beside the tasks of the head instance until the job has ended.
 import { mkdir } from 'node:fs/promises';
 
-import type { Sidecar } from '../../schema/sidecars.ts';
+import type { Bundle } from '../../schema/agent.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import type { LineSink } from '../logs/lines.ts';
 import { freshPath, handOver } from '../processes/hand-over.ts';
@@ -9,6 +9,8 @@ import type { RunningCommand } from '../processes/start-process.ts';
 import { prepareContainer } from '../runtimes/container/prepare.ts';
 import { taskBase } from '../runtimes/inherited-variables.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
+
+type Sidecar = NonNullable<Bundle['sidecars']>[number];
 
 export interface Sidecars {
   /** Resolves with a sentence when a sidecar has ended by itself. Never rejects. */

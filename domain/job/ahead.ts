@@ -1,6 +1,6 @@
 // Leases that an agent holds before their turn, so short tasks need no exchange each. A lease whose command never began returns without harm. A task
 // that may have begun when its instance was lost is retried alone; only a loss of such an attempt counts.
-import { countHolders, leasesOf } from './leases.ts';
+import { countLeasedInstances, leasesOf } from './leases.ts';
 import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
 import { countWaiting, endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
@@ -24,7 +24,7 @@ export function mayHold(state: JobState): number {
  * leases of agents that do not respect it would exceed the limit of a payload, and the job could not continue as new.
  */
 export const mayHoldAnother = (state: JobState, held: number): boolean =>
-  held < maxHeldLeases && state.leases.length - countHolders(state) < maxLeasesAhead;
+  held < maxHeldLeases && state.leases.length - countLeasedInstances(state) < maxLeasesAhead;
 
 /** True when a task must be the only lease of its instance: the task, or one held beside it, may have caused the loss of an instance. */
 export function runsAlone(state: JobState, task: number): boolean {

@@ -16,7 +16,7 @@ export const leasesOf = ({ leases }: Leases, instance: string): readonly Lease[]
   byInstance(leases).get(instance) ?? [];
 
 /** The number of instances that hold a lease. */
-export const countHolders = ({ leases }: Leases): number => byInstance(leases).size;
+export const countLeasedInstances = ({ leases }: Leases): number => byInstance(leases).size;
 
 /** Adds a lease, whose number must be the highest. */
 export function addLease({ leases }: Leases, lease: Lease): void {

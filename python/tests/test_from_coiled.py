@@ -137,7 +137,7 @@ def test_a_text_that_begins_as_a_script_is_one(jobs: JobsStandIn) -> None:
     assert base64.b64decode(sent["files"][0]["content"]).startswith(b"#!/bin/bash\n# COILED ntasks 2")
 
 
-def test_the_end_of_a_job_is_told_as_coiled_does(jobs: JobsStandIn) -> None:
+def test_the_end_of_a_job_is_reported_as_in_coiled(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1, status="done"), 2: a_job(2, status="running")}
     assert batch.wait_for_job_done(1) == "done"
     assert batch.wait_for_job_done(2, timeout=0.01) is None

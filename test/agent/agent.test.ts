@@ -242,8 +242,7 @@ describe('what a task sees', () => {
       CLUSTER_ID: '7',
       CLUSTER_NAME: 'job-7',
       CLUSTER_HOSTNAME: '10.0.0.1',
-      INSTANCE_ID: agent.id,
-      WORKSPACE_SLUG: 'weather',
+      ...{ INSTANCE_ID: agent.id, WORKSPACE_SLUG: 'weather' },
     };
     for (const [name, value] of Object.entries(facts)) {
       expect([name, seen[`COILED_${name}`]]).toEqual([name, value]);

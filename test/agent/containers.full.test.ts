@@ -123,51 +123,6 @@ describe.runIf(await hasPodman())('an agent with podman', () => {
     expect(await containersOf(configuration, agent.id)).toEqual([]);
   });
 
-  const sidecar = (command: string) => ({
-    ...{ name: 'beat', command: ['bash', '-c', command], env: { TEXT: 'two words' } },
-    container: { image: plain, ignoreEntrypoint: false, registryAuth: {} },
-  });
-  const printed = async (agent: Agent): Promise<string[]> =>
-    (await agent.lines({})).filter(({ task }) => task === null).map(({ text }) => text);
-
-  it('runs a sidecar beside the tasks of the head instance, from before the first task until it ends', async () => {
-    const beat = 'trap "echo ended; exit 0" TERM; while :; do echo "$TEXT"; sleep 0.2 & wait; done';
-    api = await startAgentApi({ command: ['bash', '-c', 'echo running; sleep 1000'], sidecars: [sidecar(beat)] });
-    api.registration.role = 'head';
-    const agent = await launchAgent(bench, api);
-    agents.push(agent);
-    api.enqueue(0);
-    await taskRuns(agent);
-    expect(await containersOf(configuration, agent.id)).toHaveLength(1);
-    await eventually(async () => (await printed(agent)).includes('[beat] two words'), seconds);
-    await agent.terminate();
-    expect(await containersOf(configuration, agent.id)).toEqual([]);
-  });
-
-  it('leaves when a sidecar ends, and says why; instances that are no head run none', async () => {
-    const bundle = {
-      command: ['bash', '-c', 'echo running; sleep 1000'],
-      sidecars: [sidecar('sleep 2; echo bye; exit 3')],
-    };
-    api = await startAgentApi(bundle);
-    api.registration.role = 'head';
-    const agent = await launchAgent(bench, api);
-    agents.push(agent);
-    api.enqueue(0);
-    await taskRuns(agent);
-    const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'), seconds);
-    expect(leaving.text).toContain(
-      'The sidecar beat ended with exit code 3 while the job was running. Its last lines: bye',
-    );
-    expect(await containersOf(configuration, agent.id)).toEqual([]);
-    await agent.terminate();
-    await api.close();
-    const worker = await launch(bundle);
-    api.enqueue(0);
-    await taskRuns(worker);
-    expect(await containersOf(configuration, worker.id)).toEqual([]);
-  });
-
   it('leaves a job whose image cannot be pulled, and says why', async () => {
     const agent = await launch({ runtime: container('127.0.0.1:9/nothing/here:1'), command: ['true'] });
     api.enqueue(0);

@@ -7,12 +7,12 @@ import { expect, it } from 'vitest';
 import { largeMessages } from '../../platform/large-messages.ts';
 import { askForTemporal } from '../support/shared-client.ts';
 
-it('is read by the clients of the control plane: nobody else can reset a stuck run of a large job', async () => {
+it('is read by the clients of the control plane, which reset a stuck run of a large job', async () => {
   const { address, namespace } = await askForTemporal({ dynamicConfig: {} });
   const connection = await Connection.connect({ address, ...largeMessages });
   try {
     const client = new Client({ connection, namespace });
-    const options = { taskQueue: `nobody-${randomUUID()}`, workflowId: `large-${randomUUID()}` };
+    const options = { taskQueue: `unpolled-${randomUUID()}`, workflowId: `large-${randomUUID()}` };
     const handle = await client.workflow.start('none', options);
     for (let n = 0; n < 5; n += 1) await handle.signal('more', 'x'.repeat(1024 * 1024));
     const { events } = await handle.fetchHistory();
