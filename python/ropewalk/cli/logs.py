@@ -12,7 +12,7 @@ from ropewalk.cli.clusters import print_cluster_logs
 from ropewalk.cli.jobs import format_log_line
 from ropewalk.cli.log_lines import print_lines
 from ropewalk.cli.options import REFERENCE, config_of, connect, flag, option, with_connection, with_log_options
-from ropewalk.cli.session import number_of_cluster, number_of_job, until_interrupted
+from ropewalk.cli.session import number_of_cluster, number_of_job, output, until_interrupted
 from ropewalk.client_api import ClientApi
 from ropewalk.clusters import instances_of
 from ropewalk.errors import RopewalkError
@@ -27,8 +27,11 @@ from ropewalk.views import ClusterView
 @with_log_options("it")
 # Coiled's name of --workspace.
 @click.option("--account", hidden=True, help="")
+@click.option("--profile", hidden=True, help="")
 @with_connection
-def logs(cluster: int | str, scheduler: bool, workers: str | None, account: str | None, **flags: Any) -> None:
+def logs(cluster: int | str, scheduler: bool, workers: str | None, account: str | None, profile: str | None, **flags: Any) -> None:
+    if profile is not None:
+        output.err("note: --profile has no effect: the API reads the logs, with its own credentials")
     with until_interrupted(lambda: f"Stopped reading: {cluster} continues. To read on: ropewalk logs {cluster}"):
         api = connect(flags["api_url"], flags["token_file"], flags["workspace"] or account)
         number = _number_of(api, cluster)
