@@ -10,7 +10,10 @@ export const specKey = (workspace: string, admissionId: string): string => `spec
 export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
 export const environmentKey = (workspace: string, name: string, id: string): string =>
-  `vault/${workspace}/environments/${name}/${id}.sealed`;
+  `vault/${workspace}/environments/${segmentOf(name)}/${id}.sealed`;
+/** Keys have no capital letters, and no name starts with "_". */
+const segmentOf = (name: string): string =>
+  name === name.toLowerCase() ? name : `_${Buffer.from(name).toString('hex')}`;
 export const packageFileKey = (workspace: string, sha256: string): string =>
   `vault/${workspace}/packages/${sha256}.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;

@@ -17,6 +17,24 @@ async function sealedRuntimes(api: TestApi): Promise<unknown[]> {
   return bundles.map((bytes) => JSON.parse(Buffer.from(bytes ?? []).toString()).runtime);
 }
 
+it('may have capital letters in their names, which distinguish them', async () => {
+  const api = await createTestApi();
+  for (const [name, requirement] of [
+    ['Science', 'dask'],
+    ['science', 'polars'],
+  ]) {
+    const body = { software: { requirements: [requirement] } };
+    expect((await api.call('PUT', `/v1/environments/${name}`, { body })).status).toBeLessThan(300);
+  }
+  for (const name of ['Science', 'science']) {
+    const body = { command: ['true'], softwareName: name };
+    expect((await api.call('POST', '/v1/jobs', { body })).status).toBe(201);
+  }
+  const runtimes = await sealedRuntimes(api);
+  for (const requirement of ['dask', 'polars'])
+    expect(runtimes.filter((each) => JSON.stringify(each).includes(requirement))).toHaveLength(1);
+});
+
 it('are set, listed, read without passwords, changed and deleted, and each change is on record', async () => {
   const api = await createTestApi();
   const put = async (name: string, body: object) =>
