@@ -171,7 +171,10 @@ describe.runIf('directory' in postgres && 'program' in s3)('two hosts without a 
       let text = '';
       child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
       const [code] = await once(child, 'exit');
-      expect([code, text]).toEqual([1, expect.stringContaining('The keys of this process are not those of deployment')]);
+      expect([code, text]).toEqual([
+        1,
+        expect.stringContaining('The keys of this process are not those of deployment'),
+      ]);
       expect(text).not.toContain(JSON.parse(await readFile(join(hosts[0]?.home ?? '', 'keys.json'), 'utf8')).current);
     } finally {
       await removeHome(home);
