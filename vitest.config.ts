@@ -15,7 +15,7 @@ import './test/runner/compile-cache.ts';
 import { StacksFirst } from './test/runner/stacks-first.ts';
 
 const unitFolders = 'bench,contracts,domain,schema,store,objects,services,views,api,tidy,mutation,runner';
-/** Their tests change what a process has one of: its environment, the runtime of Temporal's SDK. */
+/** Their tests change state that a process has once: its environment, the runtime of Temporal's SDK. */
 const isolatedFolders = 'sdk,cli,platform,workflows,activities';
 const realFolders =
   'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,clouds,live,security';
@@ -23,7 +23,7 @@ const realFolders =
 const full = ['test/**/*.full.test.ts'];
 const chaos = ['test/chaos/**/*.test.ts'];
 
-// Long enough for an error to say what was found instead: of a run in CI its messages are all that is left.
+// Long enough for an error to show the received value: the messages are the only record of a run in CI.
 const common = {
   setupFiles: ['./test/support/fuzz-seed.ts'],
   chaiConfig: { truncateThreshold: 2_000 },

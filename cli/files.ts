@@ -51,7 +51,7 @@ export async function collectFiles(
   }
   const scripts = [...found];
   for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd, note)));
-  // What the user names goes before what a script names.
+  // Files that the user names take precedence over those that a script names.
   const taken = new Set(found.map(({ path }) => path));
   const named = searchScripts ? await filesNamedIn(scripts, taken, { cwd, env }, note) : [];
   const ofCommand = new Set([...scripts, ...named]);

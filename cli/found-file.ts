@@ -9,7 +9,7 @@ export interface Found {
   executable: boolean;
 }
 
-/** Null for what is no regular file. */
+/** Null unless it is a regular file. */
 export async function describeFile(source: string): Promise<Omit<Found, 'path'> | null> {
   const info = await stat(source).catch(() => null);
   if (info?.isFile() !== true) return null;

@@ -1,5 +1,5 @@
-// The header of a script, and its lines, name files of this machine. Who runs a script on instances has not given it this machine: what it
-// reads and writes here lies in the directory of the command, unless the command line names the same place.
+// Checks the files of this machine that the header and the lines of a script name. A script that runs on instances has no right to this machine:
+// the files that it reads and writes here lie in the directory of the command, unless the command line names the same place.
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 
@@ -23,7 +23,7 @@ export async function checkHeaderPaths(
   }
 }
 
-/** For absolute paths, also where links lead. What is `hidden` starts programs or holds keys. */
+/** For absolute paths, also where links lead. Hidden files start programs or hold keys. */
 export async function ownPlaces({
   cwd,
   env,

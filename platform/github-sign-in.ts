@@ -1,4 +1,4 @@
-// Signing in with GitHub, which is no OpenID provider for people: OAuth 2 with state and PKCE, then its API says who has the access
+// Sign-in with GitHub, which is not an OpenID provider for people: OAuth 2 with state and PKCE, then its API says who has the access
 // token. github.com, or a GitHub Enterprise Server.
 import { calculatePKCECodeChallenge } from 'openid-client';
 import { z } from 'zod';
@@ -92,5 +92,5 @@ async function ask(url: string, { headers, ...init }: RequestInit): Promise<unkn
   return answer.json();
 }
 
-/** Codes alone: texts of GitHub may repeat what was sent. */
+/** Error codes only: GitHub's texts may repeat the request. */
 const refused = (code: string): RopewalkError => refusedAnswer(new Error(code), code);

@@ -128,7 +128,7 @@ export const unavailableProvider = (cause: unknown): RopewalkError =>
 
 const refused = (cause: unknown): RopewalkError => refusedAnswer(cause, reasonOf(cause));
 
-/** `code`: shown as far as it looks like one; a text of the provider may repeat what was sent. */
+/** `code`: shown as far as it looks like one; a text of the provider may repeat the request. */
 export const refusedAnswer = (cause: unknown, code: string): RopewalkError =>
   new RopewalkError(
     {

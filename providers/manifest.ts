@@ -27,7 +27,7 @@ export interface ProviderManifest {
   isInstanceId: (id: string) => boolean;
   /** Instance types that the cloud does not list: of these names, those that exist in the region whose other offers are `listed`. */
   offersByName?: (listed: readonly Offer[], region: string, names: readonly string[]) => Offer[];
-  /** What is wrong with the name of an instance type that is not on offer; null when there is nothing to say. */
+  /** The error in the name of an instance type that is not on offer; null without an error. */
   nameHint?: (name: string) => string | null;
   /** Whether a failed request may succeed when repeated: no answer, a fault, or too many requests. */
   mayPass: (error: unknown) => boolean;

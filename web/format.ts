@@ -58,5 +58,5 @@ export function bytes(count: number): string {
 export const cost = (of: { dollars: number } | null | undefined): string =>
   of === null || of === undefined ? '' : dollars(of.dollars);
 
-/** Of what a request was refused with. */
+/** The text of a refused request. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-// Forms that a button of a page opens, and what they are made of. Their fields keep what was typed while the page reads again.
+// Forms that a button of a page opens, and their fields. Fields keep the typed text while the page reads again.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
@@ -149,7 +149,7 @@ export const Check = ({ label, name, isChecked = false }: { label: string; name:
   </label>
 );
 
-/** What the API shows this once. */
+/** A value that the API shows only once. */
 export function Secret({ what, text, onClose }: { what: string; text: string; onClose: () => void }) {
   const [isCopied, setCopied] = useState(false);
   const field = useRef<HTMLInputElement>(null);

@@ -84,7 +84,7 @@ type Read<V> = (context: ServiceContext) => Promise<V>;
 interface Followed<V> {
   read: Read<V>;
   hasEnded: (view: V) => boolean;
-  /** The answer depends on who asks, beside what is private. */
+  /** The answer depends on the caller by more than privacy. */
   isPersonal: boolean;
 }
 

@@ -90,7 +90,7 @@ const states: readonly string[] = ['starting', 'ready', 'stopping', 'error'];
 const isNamed = (cluster: string, { id, state, address, name }: KnownInstance, wanted: readonly string[]): boolean =>
   [id, state, address, name, workerName(cluster, id)].some((each) => each !== null && wanted.includes(each));
 
-/** Empty output would look like workers that said nothing. */
+/** Empty output would look like workers without output. */
 function refuseUnknown(cluster: string, others: readonly KnownInstance[], wanted: readonly string[]): void {
   const mayHaveLeft = (word: string): boolean => word.startsWith(`${cluster}-worker-`) || /^i[-_]./.test(word);
   const isKnown = (word: string): boolean =>

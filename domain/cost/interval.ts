@@ -48,7 +48,7 @@ export interface Lifetime {
   zone: string;
   market: Market;
   price: InstancePrice;
-  /** What the cloud has charged: `price` at the launch, and these. Absent where it does not say, and where prices do not change. */
+  /** Later prices that the cloud charged, after `price` at the launch. Absent when the cloud reports none, and when prices do not change. */
   later?: readonly PriceChange[];
   launchedAtMs: number;
   /** Null where the cloud reports no time, as EC2 for an interrupted spot instance. */

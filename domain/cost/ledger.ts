@@ -84,7 +84,7 @@ const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime, otherwiseMs: number) => 
   toMs: Math.max(launchedAtMs, endedAtMs ?? otherwiseMs),
 });
 
-/** The cloud's own prices, where it names what it has charged until then. */
+/** The cloud's own prices, when it reports the charges until then. */
 function chargesOf(lifetime: Lifetime | undefined, untilMs: number): Partial<CostInterval> {
   if (lifetime?.later === undefined) return {};
   const { microsPerHour, source } = lifetime.price;

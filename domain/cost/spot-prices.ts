@@ -1,4 +1,4 @@
-// What a spot instance costs in each hour of its life: EC2 charges the price that is in effect at the beginning of each of its hours,
+// The cost of a spot instance in each hour of its life: EC2 charges the price that is in effect at the beginning of each of its hours,
 // counted from its launch (aws.amazon.com/blogs/aws, "Amazon EC2 Spot Pricing Changes").
 import type { Lifetime, PriceChange } from './interval.ts';
 

@@ -35,7 +35,7 @@ export interface Choosing extends Sought {
   families: InstanceFamilies;
   /** Prefix of field names in errors, as for `parseRequirements`. */
   prefix?: string;
-  /** What is wrong with the name of a type that is not on offer; null when there is nothing to say. */
+  /** The error in the name of a type that is not on offer; null without an error. */
   nameHint?: (name: string) => string | null;
 }
 

@@ -1,5 +1,5 @@
-// When instances began and ended, as EC2 says and bills: from LaunchTime to the time in StateTransitionReason; and what spot ones were
-// charged in between.
+// Start and end of instances, as EC2 reports and bills them: from LaunchTime to the time in StateTransitionReason; and the charges
+// of spot instances in between.
 import type { Instance } from '@aws-sdk/client-ec2';
 
 import type { DiskSizes, Lifetime } from '../../domain/cost/interval.ts';

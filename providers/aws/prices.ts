@@ -1,5 +1,5 @@
 // What instances with their disks and addresses cost when they are launched: on demand from the dated table, spot from EC2's own
-// history; and what a spot instance that has ended was charged.
+// history; and the charge of an ended spot instance.
 
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';

@@ -40,7 +40,7 @@ class ClusterUse(LinkedCluster):
         if not force_stop:
             raise ValueError("force_stop=False has no effect here: surplus workers first finish their tasks, for at most two minutes")
         workers = check_scale(n)
-        # At once, for what the program asks before this request is answered.
+        # Set at once, for calls of the program before this request is answered.
         self._requested = (workers, time.monotonic())
         return self._act(self._scale, workers)
 

@@ -33,7 +33,7 @@ async function allEvents({ store, now }: Deps, view: ClusterView, since: string 
   const recorded: Event[] = [];
   let lastSeq = 0;
   const take = (moment: Moment): void => {
-    // The view may still hold what the database has.
+    // The view may still hold events that the database has.
     if (moment.seq <= lastSeq) return;
     lastSeq = moment.seq;
     if (moment.kind !== 'event') return;

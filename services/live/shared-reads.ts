@@ -7,14 +7,14 @@ export type Shown = Withheld | { items: readonly Withheld[] };
 
 export interface SharedRead<V> {
   workspace: string;
-  /** Of what is read, in the workspace: route and query. */
+  /** Identifies the read within the workspace: route and query. */
   key: string;
   userId: string;
   /** It depends on who asks, as a search does. */
   isPersonal: boolean;
   /** As this user sees it. */
   readOwn: () => Promise<V>;
-  /** Without what is private to any user. */
+  /** Without the private objects of any user. */
   readPublic: () => Promise<V>;
 }
 

@@ -1,4 +1,4 @@
-// What waits for the approval of an admin, and what was decided.
+// Jobs and clusters that wait for the approval of an admin, and past decisions.
 import { useCallback, useState } from 'preact/hooks';
 
 import type { Approval, ApprovalPage, ApprovalRule, PutApprovalRule } from '../../schema/approvals.ts';

@@ -1,4 +1,4 @@
-// What was spent: by user, tag, job, cluster, day or type, and a bar for each day; budgets.
+// Spend by user, tag, job, cluster, day or type, a bar for each day, and budgets.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';

@@ -1,4 +1,4 @@
-// Budgets, with what is used of them. An admin makes, changes and removes them.
+// Budgets, with the used amounts. An admin makes, changes and removes them.
 import { useCallback, useState } from 'preact/hooks';
 
 import type { Budget, BudgetList, PutBudget } from '../../schema/budgets.ts';

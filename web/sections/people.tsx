@@ -1,4 +1,4 @@
-// People: who they are, what they may do and use. An admin adds, changes and removes them.
+// Users of the workspace: roles, limits and usage. An admin adds, changes and removes them.
 import { useState } from 'preact/hooks';
 
 import type { CreatedToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';

@@ -7,7 +7,7 @@ interface Props {
   isEmpty?: boolean;
   /** A button. */
   action?: ComponentChildren;
-  /** An open form, or what it has made. */
+  /** An open form, or its result. */
   above?: ComponentChildren;
   children: ComponentChildren;
 }

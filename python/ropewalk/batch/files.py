@@ -38,7 +38,7 @@ def collect_files(
             raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
         if len(found) > MAX_STORED_FILES:
             raise ValueError(f"a job can have at most {MAX_STORED_FILES} files: pack them, and unpack them in the task")
-    # What the user names goes before what a script names.
+    # Files that the user names take precedence over those that a script names.
     named = files_named_in([*sent.values()], found, note) if search_scripts else []
     found |= {one.path: one for one in named}
     of_words = {one.path for one in [*sent.values(), *named]}
