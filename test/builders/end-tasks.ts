@@ -1,5 +1,6 @@
-// Ends tasks of a job as its agents do, in any order; the other tasks are queued again.
+// Ends tasks of a job as its agents do, in any order; the other tasks up to the last one are queued again.
 import { exchange } from '../../domain/job/exchange.ts';
+import { maxHeldLeases } from '../../domain/job/limits.ts';
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 
@@ -8,6 +9,16 @@ export function endTasks(
   tasks: readonly number[],
   resultOf: (task: number) => Pick<TaskResult, 'exitCode' | 'startedAtMs' | 'endedAtMs'>,
 ): void {
+  const last = tasks.reduce((a, b) => Math.max(a, b), -1);
+  for (; job.nextFresh <= last; job.nextFresh += 1) job.requeued.push(job.nextFresh);
+  for (let from = 0; from < tasks.length; from += maxHeldLeases)
+    endTogether(job, tasks.slice(from, from + maxHeldLeases), resultOf);
+}
+
+/** The tasks of one instance, which gets the first ones of the queue. */
+function endTogether(job: JobState, tasks: readonly number[], resultOf: Parameters<typeof endTasks>[2]): void {
+  const wanted = new Set(tasks);
+  job.requeued = [...tasks, ...job.requeued.filter((task) => !wanted.has(task))];
   const instance = `i_aaaaaaa${job.nextLease}`;
   const say = (item: Partial<ExchangeItem>): ExchangeAnswer =>
     exchange(
@@ -16,12 +27,10 @@ export function endTasks(
       job.submittedAtMs,
       (task) => task,
     );
-  const { grants } = say({ want: tasks.reduce((a, b) => Math.max(a, b), 0) + 1 });
-  const leases = new Map(grants.map((grant) => [grant.task, grant]));
-  const results = tasks.map((task): TaskResult => {
-    const { lease = 0, attempt = 1 } = leases.get(task) ?? {};
-    return { lease, task, attempt, signal: null, reason: null, ...resultOf(task) };
-  });
-  const ended = new Set(tasks);
-  say({ results, returned: grants.filter(({ task }) => !ended.has(task)).map(({ lease }) => lease) });
+  const { grants } = say({ want: tasks.length });
+  const results = grants.map(({ lease, task, attempt }): TaskResult => ({
+    ...{ lease, task, attempt, signal: null, reason: null },
+    ...resultOf(task),
+  }));
+  say({ results });
 }

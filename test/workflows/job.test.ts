@@ -164,8 +164,12 @@ describe('a job', () => {
     const jobTimeoutMs = 4 * 60_000;
     const number = await started({ taskCount, array: `0-${taskCount - 1}`, jobTimeoutMs });
     bed.isArchiveFailing = true;
-    const { grants } = await bed.exchange(number, { claim: 1, want: taskPageSize });
-    await bed.exchange(number, { claim: 1, results: grants.map(({ lease, task }) => done(lease, task)) });
+    let results: TaskResult[] = [];
+    for (let claim = 1, left = taskPageSize; left > 0 || results.length > 0; claim += 1) {
+      const { grants } = await bed.exchange(number, { claim, want: left, results });
+      results = grants.map(({ lease, task }) => done(lease, task));
+      left -= grants.length;
+    }
     await bed.env.sleep(jobTimeoutMs);
     await clusterHasEnded(number);
     expect([(await describeJob(number)).status.name, bed.pages]).toEqual(['RUNNING', []]);
