@@ -22,6 +22,7 @@ const reasons: Record<string, string> = {
   'agent/runtimes/environment/clean.ts': 'the age of a file',
   'agent/runtimes/environment/in-use.ts': 'the age of a file',
   'providers/aws/logs.ts': 'the time of a line',
+  'providers/aws/prices.ts': 'prices are asked for as of a date',
   'providers/gcp/logs.ts': 'the time of a line',
   'providers/local/launch.ts': 'the time of a launch',
   'providers/local/provider.ts': 'the age of a directory',
