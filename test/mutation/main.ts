@@ -75,7 +75,7 @@ const settings = {
   disableTypeChecks: false,
   // StrykerJS rewrites tsconfig.json by an interface of TypeScript that version 7 no longer has; Vitest needs none.
   tsconfigFile: 'none.json',
-  ignorePatterns: ['/docs', '/examples', '/python', '/test/replay', '/test/emulator'],
+  ignorePatterns: ['/docs', '/examples', '/python', '/test/replay'],
   allowConsoleColors: false,
 };
 
