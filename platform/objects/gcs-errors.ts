@@ -43,6 +43,30 @@ export function gcsFailure(error: unknown, location: GcsLocation): unknown {
   return error;
 }
 
+/** The error of a request to IAM's signBlob: the credentials have a token by then. Null for errors of other requests. */
+export function signingFailure(error: unknown, { signing }: GcsLocation): RopewalkError | null {
+  if (!(error instanceof Error) || !(isOfSigning(error) || error.name === 'TimeoutError')) return null;
+  const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
+  if (status === 401) return null;
+  const host = signing?.endpoint ?? 'iamcredentials.googleapis.com';
+  const why = status === null ? (lookUp(error) ?? 'gave no answer') : busyWith(status);
+  if (why === null) {
+    const message = `IAM Service Account Credentials refused to sign a URL (HTTP ${status}): ${error.message.slice(0, 300)}`;
+    return unavailable({ message, hint: 'Check the service account and its project.' }, error);
+  }
+  const hint =
+    'Try again. If it goes on, see the network and the status page of Google Cloud; without signedUrls=true in ROPEWALK_OBJECTS, files go through the API.';
+  return unavailable({ message: `IAM Service Account Credentials does not answer: ${host} ${why}.`, hint }, error);
+}
+
+/** Errors of Google's library have the request that failed. */
+const isOfSigning = (error: object): boolean =>
+  'config' in error &&
+  typeof error.config === 'object' &&
+  error.config !== null &&
+  'url' in error.config &&
+  String(error.config.url).endsWith(':signBlob');
+
 /** The body of a download's 404 is text; that of other requests is JSON. Both name the object. */
 export const isMissingObject = ({ status, body }: Pick<GcsAnswer, 'status' | 'body'>): boolean =>
   status === 404 && Buffer.from(body).toString().includes('No such object');
@@ -74,15 +98,22 @@ function sentenceOf(status: number, reason: string, text: string, location: GcsL
       message: `The credentials have no right to this request in the bucket ${bucket}.`,
       hint: 'They need the permissions of ops/gcp/object-store.json on the bucket: storage.objects.create, delete, get and list.',
     };
-  if (status === 429 || status >= 500)
+  const busy = busyWith(status);
+  if (busy !== null)
     return {
-      message: `The object store does not answer: ${hostOf(location)} ${status === 429 ? 'asks for fewer requests' : `has an internal error (HTTP ${status})`}.`,
+      message: `The object store does not answer: ${hostOf(location)} ${busy}.`,
       hint: 'Requests are repeated. If it goes on, see the status page of Google Cloud.',
     };
   return {
     message: `The object store refused a request: ${reason === '' ? 'unknown reason' : reason} (HTTP ${status}).`,
     hint: `Check the bucket ${bucket}. Google says: ${text === '' ? 'nothing' : text.slice(0, 300)}`,
   };
+}
+
+/** Null for other statuses. */
+function busyWith(status: number): string | null {
+  if (status === 429) return 'asks for fewer requests';
+  return status >= 500 ? `has an internal error (HTTP ${status})` : null;
 }
 
 function refusalIn(body: Uint8Array): { reason: string; message: string } {

@@ -3,7 +3,7 @@
 import { GoogleAuth } from 'google-auth-library';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { gcsFailure } from './gcs-errors.ts';
+import { gcsFailure, signingFailure } from './gcs-errors.ts';
 import type { GcsLocation } from './location.ts';
 
 export interface GcsSigner {
@@ -39,7 +39,7 @@ export function createGcsSigner(location: GcsLocation): GcsSigner {
       try {
         return Buffer.from(await inTime(auth.sign(text, endpoint)), 'base64');
       } catch (error) {
-        throw refusalOf(error, email) ?? gcsFailure(error, location);
+        throw refusalOf(error, email) ?? signingFailure(error, location) ?? gcsFailure(error, location);
       }
     },
   };

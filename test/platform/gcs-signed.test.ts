@@ -79,10 +79,7 @@ describe('files by signed URLs of Cloud Storage', () => {
 
   it('say what is missing when Google does not sign', async () => {
     await permit(rights);
-    const error: unknown = await files()
-      .downloadUrl('x')
-      .catch((each: unknown) => each);
-    if (!(error instanceof RopewalkError)) throw new Error('it was not refused in words', { cause: error });
+    const error = await refusalOf(files());
     expect(error.problem).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(/does not let these credentials sign URLs as control-plane@.*signBlob/),
@@ -90,4 +87,38 @@ describe('files by signed URLs of Cloud Storage', () => {
     });
     expect(error.problem.message).not.toContain(controlPlaneToken);
   });
+
+  it.each([
+    ['an error of IAM', 503, /has an internal error \(HTTP 503\)/],
+    ['too many requests', 429, /asks for fewer requests/],
+  ])('name IAM when it does not sign: %s', async (_, status, why) => {
+    const fault = {
+      action: 'serviceAccounts.signBlob',
+      kind: 'error',
+      times: 9,
+      status,
+      code: 'BACKEND',
+      message: 'Later.',
+    } as const;
+    await emulator.send({ op: 'fault', fault });
+    const error = await refusalOf(files());
+    await emulator.send({ op: 'clearFaults' });
+    expect(error.problem).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(why) });
+    expect(error.problem.message).toContain('IAM Service Account Credentials does not answer');
+  });
+
+  it('name IAM when it refuses connections', async () => {
+    const away = { ...location(), signing: { endpoint: 'http://127.0.0.1:9' } };
+    const error = await refusalOf(createGcsSignedFiles(away, { nowMs: Date.now }));
+    expect(error.problem).toMatchObject({
+      ...{ code: 'UNAVAILABLE' },
+      message: 'IAM Service Account Credentials does not answer: http://127.0.0.1:9 refuses connections.',
+    });
+  });
 });
+
+async function refusalOf(of: ReturnType<typeof files>): Promise<RopewalkError> {
+  const error: unknown = await of.downloadUrl('x').catch((each: unknown) => each);
+  if (error instanceof RopewalkError) return error;
+  throw new Error('it was not refused in words', { cause: error });
+}
