@@ -45,7 +45,8 @@ interface Custom {
 
 /** `custom-4-16384` is Google's old name of one of N1. */
 function parseCustom(name: string): Custom | null {
-  const [, family = 'n1', vcpus, memoryMib] = /^(?:([a-z]\d[a-z]?)-)?custom-(\d+)-(\d+)$/.exec(name) ?? [];
+  const [, family = 'n1', vcpus, memoryMib] =
+    /^(?:([a-z]\d[a-z]?)-)?custom-(0|[1-9]\d*)-(0|[1-9]\d*)$/.exec(name) ?? [];
   return vcpus === undefined ? null : { family, vcpus: Number(vcpus), memoryMib: Number(memoryMib) };
 }
 
@@ -54,7 +55,7 @@ export function customProblem(name: string): string | null {
   if (!/(^|-)custom-/.test(name)) return null;
   const wanted = parseCustom(name);
   if (wanted === null)
-    return 'A custom machine type is named FAMILY-custom-VCPUS-MIB, for example n2-custom-4-16384; extended memory, micro, small and medium are not supported.';
+    return 'A custom machine type is named FAMILY-custom-VCPUS-MIB, for example n2-custom-4-16384, without leading zeros; extended memory, micro, small and medium are not supported.';
   const { family, vcpus, memoryMib } = wanted;
   const rules = families[family];
   if (rules === undefined)

@@ -29,6 +29,8 @@ describe('the name of a custom machine type', () => {
     ['n4-custom-4-4096', 'n4-custom-4 has 8192 to 32768 MiB'],
     ['c3-custom-4-16384', 'The family c3 has no custom machine types here: e2, n1, n2, n2d, n4 have.'],
     ['n2-custom-4-65536-ext', 'is named FAMILY-custom-VCPUS-MIB'],
+    ['n2-custom-04-16384', 'without leading zeros'],
+    ['n2-custom-4-016384', 'without leading zeros'],
   ])('%s: %s', (name, problem) => {
     if (problem === null) expect(customProblem(name)).toBeNull();
     else expect(customProblem(name)).toContain(problem);
