@@ -32,8 +32,16 @@ export function Title({ text, live, children }: { text: string; live?: LiveState
   );
 }
 
+interface TableProps {
+  caption: string;
+  columns: string[];
+  rows: ComponentChildren[][];
+  /** Of each row, in order: a row with actions needs one, so that an open question stays with its object when rows come and go. */
+  keys?: (string | number)[];
+}
+
 /** A table whose rows become blocks on a narrow screen: each cell then names its column. */
-export function Table({ caption, columns, rows }: { caption: string; columns: string[]; rows: ComponentChildren[][] }) {
+export function Table({ caption, columns, rows, keys }: TableProps) {
   return (
     <table>
       <caption class="hidden">{caption}</caption>
@@ -48,7 +56,7 @@ export function Table({ caption, columns, rows }: { caption: string; columns: st
       </thead>
       <tbody>
         {rows.map((cells, row) => (
-          <tr key={row}>
+          <tr key={keys?.[row] ?? row}>
             {cells.map((cell, at) => (
               <td key={at} data-column={columns[at]}>
                 {cell}

@@ -102,6 +102,22 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     expect(complaints.filter((text) => !text.includes('status of 401'))).toEqual([]);
   });
 
+  it('keeps an open question with its row when another row appears above it', async () => {
+    const put = (name: string) =>
+      app.api.call('PUT', `/v1/environments/${name}`, { token: boss, body: { container: 'image:1' } });
+    await put('small');
+    await openAs(boss, '/workspace');
+    await button('Delete small').click();
+    await put('huge');
+    await button('Delete huge').waitFor();
+    await button('Yes, delete').click();
+    await eventually(async () => (await button('Delete small').count()) === 0);
+    const { items } = await read('/v1/environments');
+    expect(items.map(({ name }: { name: string }) => name)).toEqual(['huge']);
+    await app.api.call('DELETE', '/v1/environments/huge', { token: boss });
+    expect(complaints).toEqual([]);
+  });
+
   it('makes, changes and removes a budget on the page of spend, and keeps what is typed while the page reads', async () => {
     const number = await app.api.startCluster({ name: 'big' }, { token: boss });
     await openAs(boss, '/spend');

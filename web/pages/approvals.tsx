@@ -34,6 +34,7 @@ export function ApprovalsPage({ session }: { session: Session }) {
         <Table
           caption="Jobs and clusters that need an approval"
           columns={['Name', 'User', 'Per hour', 'Total', 'Why', 'State', 'Decision']}
+          keys={items.map(({ number }) => number)}
           rows={items.map((each) => [
             <a href={`/${each.kind}s/${each.number}`}>{each.name}</a>,
             each.user,

@@ -74,6 +74,7 @@ export function Budgets({ session }: { session: Session }) {
       <Table
         caption="Budgets"
         columns={['Budget', 'Of', 'Per', 'Spent', 'Limit', 'Then', 'State', ...(mayChange ? ['Actions'] : [])]}
+        keys={items.map(({ name }) => name)}
         rows={items.map((each) => [
           ...[each.name, subjectOf(each), each.period],
           <Share of={each.dollars} used={each.spentDollars} text={dollars(each.spentDollars)} />,

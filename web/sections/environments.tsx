@@ -43,6 +43,7 @@ export function Environments({ session, environments, again }: Props) {
       <Table
         caption="Software environments"
         columns={['Name', 'Version', 'Content', 'By', 'Changed', ...(mayChange ? ['Actions'] : [])]}
+        keys={environments.map(({ name }) => name)}
         rows={environments.map((each) => [
           ...[each.name, each.version, each.summary, each.user, time(each.updatedAt)],
           ...(mayChange

@@ -90,6 +90,7 @@ export function People({ session, users, workspace, again }: Props) {
       <Table
         caption="People"
         columns={['User', 'Role', 'Open', 'Instances', 'vCPUs', ...(mayChange ? ['Actions'] : [])]}
+        keys={users.map(({ name }) => name)}
         rows={users.map((user) => [...rowOf(user), ...(mayChange ? [actionsOf(user)] : [])])}
       />
     </Section>

@@ -86,6 +86,7 @@ export function Tokens({ session, tokens, users, again }: Props) {
         caption="Tokens"
         columns={['Token', 'User', 'Scopes', 'Expires', 'State', 'Actions']}
         rows={shown.map(rowOf)}
+        keys={shown.map(({ id }) => id)}
       />
       {ended > 0 && (
         <label class="check">

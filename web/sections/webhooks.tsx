@@ -86,6 +86,7 @@ export function Webhooks({ session, webhooks, again }: Props) {
       <Table
         caption="Webhooks"
         columns={['To', 'Events', 'About', 'By', 'State', 'Got', ...(mayChange ? ['Actions'] : [])]}
+        keys={webhooks.map(({ id }) => id)}
         rows={webhooks.map((each) => [
           <span class="used">
             {each.origin}
