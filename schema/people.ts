@@ -62,7 +62,7 @@ export const createToken = z.strictObject({
   user: userName.optional(),
   /** Its purpose, e.g. `laptop` or `ci`. */
   name: label,
-  /** By default all scopes of the creating token that the user's role allows. */
+  /** By default all scopes of the creating token that the user's role allows; for another user without `operator`. */
   scopes: z.array(scope).min(1).max(4).optional(),
   /** From now, e.g. `30 days`; by default the token is valid until it is revoked. */
   expires: durationInput.optional(),

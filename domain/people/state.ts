@@ -39,7 +39,7 @@ export interface IssueToken {
   secretHash: string;
   user: string;
   expiresAtMs: number | null;
-  /** Null for all scopes of its creator that its user's role allows. */
+  /** Null for all scopes of its creator that its user's role allows; without `operator` if it is for another user. */
   scopes: Scope[] | null;
   name?: string;
   /** Null for the operator, who also adds the user, as an admin. */

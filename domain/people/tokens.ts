@@ -39,7 +39,9 @@ export function issueToken(
   if (user === null && item.by !== null) return { error: noSuchUser(item.user) };
   const owner = user ?? newUser({ id: newUserId, name: item.user, role: 'admin' }, nowMs);
   const possible = scopesOfRole(owner.role, caller.slug).filter((scope) => includes(maker.scopes, scope));
-  const scopes = item.scopes ?? possible;
+  // An operator manages the whole deployment: a token for another user has this scope only if the request names it.
+  const isForAnother = item.by !== null && item.user !== item.by.user;
+  const scopes = item.scopes ?? possible.filter((scope) => scope !== 'operator' || !isForAnother);
   const beyond = item.by === null ? undefined : scopes.find((scope) => !possible.includes(scope));
   if (beyond !== undefined) return { error: beyondMaker(beyond, item.user) };
   const expiresAtMs = item.expiresAtMs ?? maker.expiresAtMs;

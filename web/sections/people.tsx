@@ -1,7 +1,7 @@
 // Users of the workspace: roles, limits and usage. An admin adds, changes and removes them.
 import { useState } from 'preact/hooks';
 
-import type { CreatedToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';
+import type { CreatedToken, CreateToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';
 import { Check, Choice, Field, Form, NumberField, Opener, Secret, type Values } from '../forms.tsx';
 import { Act, Table } from '../parts.tsx';
 import { call, isAdmin, type Session } from '../session.ts';
@@ -9,6 +9,12 @@ import { Section } from './section.tsx';
 
 const roles = ['admin', 'member', 'read-only'];
 const firstTokenLasts = '30 days';
+/** An admin's token includes all of them. */
+const scopesOf = {
+  admin: ['read', 'write', 'admin'],
+  member: ['read', 'write'],
+  'read-only': ['read'],
+} as const satisfies Record<User['role'], CreateToken['scopes']>;
 
 interface Props {
   session: Session;
@@ -29,7 +35,7 @@ export function People({ session, users, workspace, again }: Props) {
       throw new Error(`${name} is here already: change their role in the list.`);
     await put(name, { role: roleOf(values) });
     if (!values.isChecked('token')) return;
-    const body = { user: name, name: 'first token', expires: firstTokenLasts };
+    const body = { user: name, name: 'first token', expires: firstTokenLasts, scopes: scopesOf[roleOf(values)] };
     setMade(await call<CreatedToken>(session, 'POST', '/v1/tokens', body).finally(again));
   };
   const rowOf = ({ name, role, limits: own }: User) => {

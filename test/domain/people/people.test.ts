@@ -56,6 +56,17 @@ describe('tokens', () => {
     expect(issue(model, more, 2)).toMatchObject({ error: { code: 'FORBIDDEN', field: 'scopes' } });
   });
 
+  it('for another admin have the scope operator only if the request names it', () => {
+    const model = aModel('default');
+    put(model, { name: 'mia', role: 'admin', by: root }, 1);
+    const usual = issue(model, aToken({ user: 'mia' }), 2);
+    expect(usual).toMatchObject({ ok: { issued: { scopes: ['read', 'write', 'admin'] } } });
+    const named = issue(model, aToken({ id: 't2', user: 'mia', scopes: ['read', 'operator'] }), 2);
+    expect(named).toMatchObject({ ok: { issued: { scopes: ['read', 'operator'] } } });
+    const own = issue(model, aToken({ id: 't3' }), 2);
+    expect(own).toMatchObject({ ok: { issued: { scopes: ['read', 'write', 'admin', 'operator'] } } });
+  });
+
   it('expire with their maker, and exactly at their time', () => {
     const model = aModel();
     issue(model, aToken({ expiresAtMs: 100 }), 1);
