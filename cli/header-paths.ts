@@ -1,6 +1,7 @@
 // Checks the files of this machine that the header and the lines of a script name. A script that runs on instances has no right to this machine:
 // the files that it reads and writes here lie in the directory of the command, unless the command line names the same place.
 import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 
 import type { CliContext } from './context.ts';
@@ -29,13 +30,20 @@ export async function ownPlaces({
   env,
 }: Pick<CliContext, 'cwd' | 'env'>): Promise<(place: string) => Promise<'own' | 'outside' | 'hidden'>> {
   const root = await realpath(cwd);
-  const home = await realpath(env['HOME'] || sep).catch(() => sep);
+  const home = await realpath(env['HOME'] || homedir()).catch(() => sep);
   return async (place) => {
     const inside = relative(root, await realPlace(place));
     const names = inside === '' ? [] : inside.split(sep);
     if (names[0] === '..' || isAbsolute(inside)) return 'outside';
-    return root === home && (names.length === 0 || names[0]?.startsWith('.') === true) ? 'hidden' : 'own';
+    return isHidden(resolve(root, inside), home) ? 'hidden' : 'own';
   };
+}
+
+/** Below a hidden entry of the home directory, whatever the current directory is; also a directory that contains the home directory. */
+function isHidden(real: string, home: string): boolean {
+  const names = relative(home, real).split(sep);
+  if (names.every((name) => name === '' || name === '..')) return true;
+  return names[0] !== '..' && names[0]?.startsWith('.') === true;
 }
 
 /** Where links lead, also of a path of which only the beginning exists. */

@@ -1,11 +1,12 @@
 // Files that a script of the command names in its lines, as in `python helper.py data.csv`: they are sent with it, as Coiled does.
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 
 import type { CliContext } from './context.ts';
 import { describeFile, type Found } from './found-file.ts';
 import { ownPlaces } from './header-paths.ts';
 import { hasScriptEnding } from './outside-scripts.ts';
+import { isSecretName } from './secret-names.ts';
 import { wordsOfLine } from './split-words.ts';
 
 /** A larger file is data that a script happens to mention; it is sent where --upload asks for it. */
@@ -25,14 +26,16 @@ export async function filesNamedIn(
   const known = new Set<string>();
   const found: Found[] = [];
   const tooLarge: string[] = [];
+  const secret: string[] = [];
   for (const word of await wordsOf(scripts)) {
     const source = resolve(context.cwd, word);
     const path = relative(context.cwd, source).split(sep).join('/');
     if (known.has(source) || taken.has(path)) continue;
     known.add(source);
     const file = await describeFile(source);
-    if (file === null || (await isOwn(source)) !== 'own') continue;
-    if (file.bytes > (hasScriptEnding(path) ? maxScriptBytes : maxDataBytes)) tooLarge.push(path);
+    if (file === null || (await isOwn(source)) === 'outside') continue;
+    if ((await isOwn(source)) === 'hidden' || (await isSecret(source, context.cwd))) secret.push(path);
+    else if (file.bytes > (hasScriptEnding(path) ? maxScriptBytes : maxDataBytes)) tooLarge.push(path);
     else found.push({ ...file, path });
   }
   const sent = found.slice(0, maxImplicitFiles);
@@ -42,7 +45,17 @@ export async function filesNamedIn(
     note(
       `not sent, although ${names} names them, because of their size: ${listed(tooLarge)}; use --upload to send them`,
     );
+  if (secret.length > 0)
+    note(
+      `not sent, although ${names} names them, because they are hidden or have names of keys, credentials or databases: ${listed(secret)}; use --upload to send them`,
+    );
   return sent;
+}
+
+/** By its path in the directory of the command, and by the one to which links lead. */
+async function isSecret(source: string, cwd: string): Promise<boolean> {
+  const paths = [relative(cwd, source), relative(await realpath(cwd), await realpath(source))];
+  return paths.some((path) => isSecretName(path) || path.split(sep).some((name) => name.startsWith('.')));
 }
 
 const listed = (paths: readonly string[]): string =>

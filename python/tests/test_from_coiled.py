@@ -78,6 +78,27 @@ def test_a_script_names_no_hidden_file_of_the_home_directory(
     assert sent_paths(jobs) == ["keys.sh", "helper.py"]
 
 
+def test_a_script_names_no_keys_whatever_the_current_directory_is(
+    jobs: JobsStandIn, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = files / "me"
+    monkeypatch.setattr(Path, "home", lambda: home)
+    keys = ["me/.ssh/id_ed25519", "me/.aws/credentials", ".env", "id_rsa", ".aws/credentials", "server.pem"]
+    for name in [*keys, "me/.aws/plain.json", "credentials.py"]:
+        (files / name).parent.mkdir(parents=True, exist_ok=True)
+        (files / name).write_text("k")
+    (files / "link.json").symlink_to(".env")
+    (files / "keys.sh").write_text(f"python credentials.py link.json {' '.join(keys)}\n")
+    with pytest.warns(UserWarning, match="names of keys, credentials or databases: link.json, me/.ssh/"):
+        batch.run(["keys.sh"])
+    assert sent_paths(jobs) == ["keys.sh", "credentials.py"]
+    monkeypatch.chdir(home / ".aws")
+    (home / ".aws" / "keys.sh").write_text("python plain.json credentials\n")
+    with pytest.warns(UserWarning, match="hidden"):
+        batch.run(["keys.sh"])
+    assert sent_paths(jobs) == ["keys.sh"]
+
+
 def test_what_the_user_names_goes_before_what_a_script_names(jobs: JobsStandIn, files: Path) -> None:
     (files / "sub" / "helper.py").write_text("of sub")
     with pytest.warns(UserWarning):

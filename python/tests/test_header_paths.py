@@ -34,3 +34,21 @@ def test_the_header_of_a_script_names_no_place_outside_the_current_directory(
     assert main(["batch", "run", "job.sh"]) == 2
     assert "give it yourself" in capsys.readouterr().err
     assert jobs.sent("/v1/jobs") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "directory"),
+    [("upload me/.ssh", ""), ("upload me", ""), ("upload .", ""), ("env-file me/.ssh/id", ""), ("env-file id", "me/.ssh")],
+)
+def test_the_header_of_a_script_names_no_hidden_file_of_the_home_directory_from_elsewhere(
+    line: str, directory: str, jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "me"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id").write_text("A=secret\n")
+    monkeypatch.chdir(tmp_path / directory)
+    monkeypatch.setattr(Path, "home", lambda: home)
+    (tmp_path / directory / "job.sh").write_text(f"#!/bin/sh\n# ROPEWALK {line}\n")
+    assert main(["batch", "run", "job.sh"]) == 2
+    assert "give it yourself" in capsys.readouterr().err
+    assert jobs.sent("/v1/jobs") == []

@@ -92,4 +92,21 @@ describe('files that a script names', () => {
       expect(pathsOf(home.body)).toEqual(['keys.sh', 'helper.py']);
     });
   });
+
+  it('are not sent where they hold keys, whatever the current directory is', async () => {
+    await withDirectory(async (place) => {
+      const keys = ['me/.ssh/id_ed25519', 'me/.aws/credentials', '.env', 'id_rsa', '.aws/credentials', 'server.pem'];
+      for (const directory of ['me/.ssh', 'me/.aws', '.aws']) await mkdir(join(place, directory), { recursive: true });
+      for (const name of [...keys, 'me/.aws/plain.json', 'credentials.py']) await writeFile(join(place, name), 'k');
+      await symlink('.env', join(place, 'link.json'));
+      await writeFile(join(place, 'run.sh'), `python credentials.py link.json ${keys.join(' ')}\n`);
+      const env = { HOME: join(place, 'me') };
+      const { body, stderr } = await submitJob(['run.sh'], { cwd: place, env });
+      expect(pathsOf(body)).toEqual(['run.sh', 'credentials.py']);
+      expect(stderr).toContain('they are hidden or have names of keys, credentials or databases: link.json, me/.ssh/');
+      await writeFile(join(place, 'me', '.aws', 'run.sh'), 'python plain.json credentials\n');
+      const inside = await submitJob(['run.sh'], { cwd: join(place, 'me', '.aws'), env });
+      expect(pathsOf(inside.body)).toEqual(['run.sh']);
+    });
+  });
 });

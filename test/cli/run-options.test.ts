@@ -90,9 +90,9 @@ describe('a job', () => {
       await mkdir(join(place, '.ssh'));
       await writeFile(join(place, '.ssh', 'id'), 'A=secret\n');
       await symlink(place, join(cwd, 'way'));
-      const submit = async (line: string, words: string[] = [], from = cwd) => {
+      const submit = async (line: string, words: string[] = [], from = cwd, home = place) => {
         await writeFile(join(from, 'work.sh'), `#!/bin/sh\n# ROPEWALK ${line}\n`);
-        const submitted = await submitJob([...words, 'work.sh'], { cwd: from, env: { HOME: place } });
+        const submitted = await submitJob([...words, 'work.sh'], { cwd: from, env: { HOME: home } });
         return [submitted.code, submitted.body === undefined, submitted.stderr];
       };
       const refused = [2, true, expect.stringContaining('If you want that, give it yourself')];
@@ -103,6 +103,13 @@ describe('a job', () => {
       // In a home directory: hidden files, and all of it.
       for (const line of ['download .', 'download .ssh', 'upload .ssh', 'env-file .ssh/id'])
         expect(await submit(line, [], place)).toEqual(refused);
+      // The same from its parent, and inside a hidden directory.
+      await mkdir(join(place, 'me', '.ssh'), { recursive: true });
+      await writeFile(join(place, 'me', '.ssh', 'id'), 'A=secret\n');
+      const me = join(place, 'me');
+      for (const line of ['upload me/.ssh', 'upload me', 'upload .', 'env-file me/.ssh/id'])
+        expect(await submit(line, [], place, me)).toEqual(refused);
+      expect(await submit('env-file id', [], join(me, '.ssh'), me)).toEqual(refused);
       const sent = [0, false, expect.any(String)];
       expect(await submit('env-file ../.ssh/id', ['--env-file', '../.ssh/id'])).toEqual(sent);
       expect(await submit('host-setup-script /none', ['--host-setup-script', '../.ssh/id'])).toEqual(sent);

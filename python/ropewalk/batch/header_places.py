@@ -11,5 +11,12 @@ def own_place(path: Path, root: Path) -> Literal["own", "outside", "hidden"]:
     root, place = root.resolve(), path.resolve()
     if not place.is_relative_to(root):
         return "outside"
-    names = place.relative_to(root).parts
-    return "hidden" if root == Path.home().resolve() and (not names or names[0].startswith(".")) else "own"
+    return "hidden" if _is_hidden(place, Path.home().resolve()) else "own"
+
+
+def _is_hidden(place: Path, home: Path) -> bool:
+    """Below a hidden entry of the home directory, whatever the current directory is; also a directory that contains the home
+    directory."""
+    if home.is_relative_to(place):
+        return True
+    return place.is_relative_to(home) and place.relative_to(home).parts[0].startswith(".")

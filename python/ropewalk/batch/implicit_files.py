@@ -11,6 +11,7 @@ from ropewalk.batch.found_file import Found, describe
 from ropewalk.batch.header_places import own_place
 from ropewalk.batch.outside_scripts import has_script_ending
 from ropewalk.batch.split_words import words_of_line
+from ropewalk.secret_names import is_secret_name
 
 #: A larger file is data that a script happens to mention; it is sent where `upload` asks for it.
 _MAX_DATA_BYTES = 32 * 1024
@@ -29,14 +30,19 @@ def files_named_in(scripts: Sequence[Found], taken: Collection[str], note: Calla
     here = Path.cwd()
     found: dict[str, Found] = {}
     too_large: list[str] = []
+    secret: list[str] = []
+    known: set[Path] = set()
     for word in dict.fromkeys(word for script in scripts for word in _words_of(script)):
         source = Path(os.path.abspath(word))
-        if here not in source.parents or not source.is_file() or own_place(source, here) != "own":
+        if source in known or here not in source.parents or not source.is_file() or own_place(source, here) == "outside":
             continue
+        known.add(source)
         path = source.relative_to(here).as_posix()
-        if path in taken or path in found:
+        if path in taken:
             continue
-        if source.stat().st_size > (_MAX_SCRIPT_BYTES if has_script_ending(path) else _MAX_DATA_BYTES):
+        if own_place(source, here) == "hidden" or _is_secret(source, here):
+            secret.append(path)
+        elif source.stat().st_size > (_MAX_SCRIPT_BYTES if has_script_ending(path) else _MAX_DATA_BYTES):
             too_large.append(path)
         else:
             found[path] = describe(source, path)
@@ -48,7 +54,18 @@ def files_named_in(scripts: Sequence[Found], taken: Collection[str], note: Calla
         note(
             f"not sent, although {names} names them, because of their size: {_listed(too_large)}; use upload to send them"
         )
+    if secret:
+        note(
+            f"not sent, although {names} names them, because they are hidden or have names of keys, credentials or databases: "
+            f"{_listed(secret)}; use upload to send them"
+        )
     return sent
+
+
+def _is_secret(source: Path, here: Path) -> bool:
+    """By its path in the directory of the command, and by the one to which links lead."""
+    paths = (source.relative_to(here), source.resolve().relative_to(here.resolve()))
+    return any(is_secret_name(path.name) or any(part.startswith(".") for part in path.parts) for path in paths)
 
 
 def _listed(paths: Sequence[str]) -> str:

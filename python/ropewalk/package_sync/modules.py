@@ -4,13 +4,14 @@ directory of a notebook, on PYTHONPATH."""
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from ropewalk.secret_names import is_secret_name
 
 from .archives import PackageFile, zip_of
 from .git import TRUSTLESS, trustless_environment
@@ -23,9 +24,6 @@ MAX_FILE_BYTES = 1024 * 1024
 #: Limit of all files together, before compression.
 MAX_BYTES = 64 * 1024 * 1024
 _SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
-#: Non-Python files that usually contain secrets.
-_SECRET = re.compile(r"\.(pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(id_|credentials|secrets?\b)", re.IGNORECASE)
-
 #: Directories of a user's home that usually contain secrets.
 _SECRET_PLACES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config"})
 
@@ -204,7 +202,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _is_secret(file: Path) -> bool:
     """Judged by its name, or by the target of a link: a foreign repository may contain links into this user's home."""
-    if _names_secret(file.name):
+    if is_secret_name(file.name):
         return True
     if not file.is_symlink():
         return False
@@ -215,11 +213,7 @@ def _is_secret(file: Path) -> bool:
         return False
     # A project may itself be in such a place.
     parts = real.relative_to(os.path.commonpath([real, here])).parts
-    return _names_secret(real.name) or real.name.startswith(".") or not _SECRET_PLACES.isdisjoint(parts)
-
-
-def _names_secret(name: str) -> bool:
-    return not name.endswith(".py") and _SECRET.search(name) is not None
+    return is_secret_name(real.name) or real.name.startswith(".") or not _SECRET_PLACES.isdisjoint(parts)
 
 
 def _files_of_git(root: Path) -> set[Path] | None:
