@@ -177,6 +177,18 @@ describe('the setup of a Google Cloud project', () => {
     expect(await made()).toEqual({ ...nothing, buckets: ['rope-objects', 'theirs'] });
   });
 
+  it('removes every role without --bucket, and says how to remove the bucket', async () => {
+    const { setup } = runner;
+    expect((await setup()).code).toBe(0);
+    const removed = await setup({ remove: true, bucket: null });
+    const command = 'ropewalk setup gcp --remove --project test-project --name rope-test --bucket BUCKET';
+    expect([removed.code, removed.out]).toEqual([0, expect.stringContaining(command)]);
+    const { roles, buckets } = await made();
+    expect([roles, buckets]).toEqual([[], expect.arrayContaining(['rope-objects'])]);
+    expect((await setup({ remove: true })).code).toBe(0);
+    expect((await made()).grants).toEqual([]);
+  });
+
   it('touches nothing that it did not make, and no grant of others', async () => {
     const { setup } = runner;
     const taken = await setup({ name: 'ropewalk', bucket: null });

@@ -7,7 +7,7 @@ import { explained, isMissing, settled, type Calls } from './calls.ts';
 import { changeCompute } from './operations.ts';
 import type { Found } from './plan.ts';
 import { changeBinding } from './policy.ts';
-import { emailOf, roleId, rolesOf, ruleName, ruleRoles, type Wanted } from './wanted.ts';
+import { customRoles, emailOf, roleId, ruleName, ruleRoles, type Wanted } from './wanted.ts';
 
 export interface Removal {
   step: SetupStep;
@@ -56,11 +56,16 @@ export async function planRemovals(calls: Calls, found: Found, wanted: Wanted, i
     if (items.length > 0) add('bucket', bucket, null, null, 'it has objects and stays');
     else add('bucket', bucket, (to) => to.send('storage', 'DELETE', path));
   }
+  const store = found.roles['object-store'];
+  if (bucket === null && store !== null && !store.isDeleted) {
+    const command = `ropewalk setup gcp --remove --project ${project} --name ${name} --bucket BUCKET`;
+    add('bucket', 'of the object store', null, null, `it stays with its grant; "${command}" removes it`);
+  }
   for (const role of found.accounts) {
     const email = emailOf(wanted, role);
     add('service account', email, (to) => to.send('iam', 'DELETE', `${iam}/serviceAccounts/${email}`));
   }
-  for (const role of rolesOf(wanted)) {
+  for (const role of customRoles) {
     if (found.roles[role] === null || found.roles[role].isDeleted) continue;
     const path = `${iam}/roles/${roleId(wanted, role)}`;
     add('custom role', roleId(wanted, role), (to) => to.send('iam', 'DELETE', path));
