@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { createGcsSignedFiles } from '../../platform/objects/gcs-signed-files.ts';
 import { createGcsObjects } from '../../platform/objects/gcs.ts';
@@ -35,6 +35,7 @@ describe('the roles of a prepared project', () => {
     // Operations that must be waited for: reading them is a permission too.
     await cloud.emulator.send({ op: 'delays', pendingMs: 60, shutdownMs: 60, changeMs: 30 });
   });
+  afterEach(() => void vi.unstubAllEnvs());
   afterAll(async () => {
     await runner?.close();
     await cloud?.close();
@@ -96,6 +97,8 @@ describe('the roles of a prepared project', () => {
   it('are made and removed with the permissions of ops/gcp/set-up.json, every one of which is needed', async () => {
     const setUp = await permissionsOf('set-up');
     await setUpBy(setUp);
+    // As personal credentials name one; its use is a permission.
+    vi.stubEnv('GOOGLE_CLOUD_QUOTA_PROJECT', 'test-project');
     await cloud.emulator.send({ op: 'disable', services: ['storage'] });
     const { setup } = runner;
     expect(await setup()).toMatchObject({ code: 0 });

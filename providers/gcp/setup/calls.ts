@@ -40,11 +40,11 @@ export function createCalls(env: Environment, projectId: string, signal: AbortSi
     pause,
     signal,
     async send<T>(service: Service, method: string, path: string, body?: object): Promise<T> {
-      const token = await accessToken(auth);
+      const authorization = await authorize(auth);
       for (let attempt = 1; ; attempt += 1) {
         signal.throwIfAborted();
         try {
-          return JSON.parse(await request(`${originOf(service)}${path}`, method, token, body, signal));
+          return JSON.parse(await request(`${originOf(service)}${path}`, method, authorization, body, signal));
         } catch (error) {
           if (!(error instanceof Error) || !isPassing(error) || attempt === maxAttempts) throw error;
         }
@@ -57,13 +57,13 @@ export function createCalls(env: Environment, projectId: string, signal: AbortSi
 async function request(
   url: string,
   method: string,
-  token: string,
+  authorization: Headers,
   body: object | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   const response = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { ...Object.fromEntries(authorization), 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
   });
@@ -97,9 +97,10 @@ const isPassing = (error: Error): boolean =>
     ? error.status === 429 || error.status >= 500 || /^(rateLimitExceeded|RATE_LIMIT_EXCEEDED)$/.test(error.reason)
     : error.name === 'TimeoutError' || error instanceof TypeError;
 
-async function accessToken(auth: GoogleAuth): Promise<string> {
+/** With the quota project of personal credentials: some APIs refuse them without one. */
+async function authorize(auth: GoogleAuth): Promise<Headers> {
   try {
-    return (await auth.getAccessToken()) ?? '';
+    return await auth.getRequestHeaders();
   } catch (cause) {
     const message = `There are no credentials for Google Cloud: ${cause instanceof Error ? cause.message : String(cause)}`;
     const hint = 'Run gcloud auth application-default login; in Cloud Shell they are there.';

@@ -77,6 +77,8 @@ export async function serveGcp(options: GcpEmulatorOptions): Promise<GcpEmulator
         return send(response, answer);
       }
       const caller = project.access.callerOf(request.headers.authorization);
+      if (request.headers['x-goog-user-project'] !== undefined)
+        project.access.require(caller, 'serviceusage.services.use', 'project');
       const contentType = request.headers['content-type'] ?? '';
       const service = serviceOf(pathname);
       if (service !== null && project.disabled.has(service)) throw serviceDisabled(service, project.id);
