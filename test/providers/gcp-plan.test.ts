@@ -1,6 +1,7 @@
 // The decisions of `ropewalk setup gcp`: from a project's resources, and for grants beside those of others.
 import { describe, expect, it } from 'vitest';
 
+import { credentialsProblem } from '../../providers/gcp/setup/calls.ts';
 import { type Found, planProject } from '../../providers/gcp/setup/plan.ts';
 import { hasBinding, withBinding, withoutBinding } from '../../providers/gcp/setup/policy.ts';
 import { bindingsOf, checkWanted, emailOf, roleId, tagName, type Wanted } from '../../providers/gcp/setup/wanted.ts';
@@ -96,5 +97,24 @@ describe('a grant', () => {
     expect([hasBinding(added, binding), added.etag, added.version]).toEqual([true, 'e1', 3]);
     expect(withoutBinding(added, binding)).toEqual(others);
     expect(withoutBinding(withBinding({}, binding), binding)).toEqual({ bindings: [] });
+  });
+});
+
+describe('a refusal of credentials', () => {
+  it.each([
+    [
+      '{"error":"invalid_grant","error_description":"Bad Request"}',
+      /^Your credentials .* have expired or were revoked/,
+    ],
+    [
+      '{"error":"invalid_grant","error_description":"reauth related error (invalid_rapt)","error_subtype":"invalid_rapt"}',
+      /^Your credentials .* have expired or were revoked/,
+    ],
+    ['invalid_grant: Invalid JWT Signature.', /^There are no credentials .*Invalid JWT Signature/],
+    ['Could not load the default credentials.', /^There are no credentials/],
+  ])('%s', (said, message) => {
+    const { problem } = credentialsProblem(new Error(said));
+    expect(problem).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(message) });
+    expect(problem.hint).toContain('gcloud auth application-default login');
   });
 });

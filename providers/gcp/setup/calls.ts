@@ -102,10 +102,21 @@ async function authorize(auth: GoogleAuth): Promise<Headers> {
   try {
     return await auth.getRequestHeaders();
   } catch (cause) {
-    const message = `There are no credentials for Google Cloud: ${cause instanceof Error ? cause.message : String(cause)}`;
-    const hint = 'Run gcloud auth application-default login; in Cloud Shell they are there.';
-    throw new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause });
+    throw credentialsProblem(cause);
   }
+}
+
+/** The key of a service account, whose refusals mention a JWT or the account, does not expire as a person's login does. */
+export function credentialsProblem(cause: unknown): RopewalkError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const hasExpired = /invalid_grant|invalid_rapt/.test(said) && !/JWT|account/i.test(said);
+  const message = hasExpired
+    ? 'Your credentials for Google Cloud have expired or were revoked.'
+    : `There are no credentials for Google Cloud: ${said}`;
+  const hint = hasExpired
+    ? 'Run gcloud auth application-default login, then the same command again.'
+    : 'Run gcloud auth application-default login; in Cloud Shell they are there.';
+  return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause });
 }
 
 export const isRefusal = (error: unknown, ...reasons: string[]): boolean =>
