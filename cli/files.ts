@@ -53,7 +53,7 @@ export async function collectFiles(
   for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd, note)));
   // Files that the user names take precedence over those that a script names.
   const taken = new Set(found.map(({ path }) => path));
-  const named = searchScripts ? await filesNamedIn(scripts, taken, { cwd, env }, note) : [];
+  const named = searchScripts ? await filesNamedIn(scripts, taken, roomBeside(scripts), { cwd, env }, note) : [];
   const ofCommand = new Set([...scripts, ...named]);
   const all = withoutRepeats([...found, ...named]);
   const goesWithJob = uploads.length === 0 || (!storeAll && fits(all));
@@ -166,6 +166,12 @@ function withoutRepeats(found: readonly Found[]): Found[] {
 
 const fits = (files: readonly Found[]): boolean =>
   files.length <= maxFiles && files.reduce((sum, { bytes }) => sum + bytes, 0) <= maxTotalBytes;
+
+/** The files of --upload are not counted: those that do not fit go to the object store. */
+const roomBeside = (scripts: readonly Found[]): { bytes: number; files: number } => ({
+  bytes: maxTotalBytes - scripts.reduce((sum, { bytes }) => sum + bytes, 0),
+  files: maxFiles - scripts.length,
+});
 
 function checkSize(files: readonly Found[]): void {
   if (files.length > maxFiles) throw tooMany(maxFiles);

@@ -1,5 +1,5 @@
 // Files that a script of the command names in its lines, as in `python helper.py data.csv`: they are sent with it, as Coiled does.
-import { readFile, realpath } from 'node:fs/promises';
+import { access, constants, readFile, realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 
 import type { CliContext } from './context.ts';
@@ -15,51 +15,67 @@ const maxScriptBytes = 1024 * 1024;
 /** A script is read by people: one that names more files lists its data. */
 const maxImplicitFiles = 100;
 
-/** Of scripts, one level deep: files in the directory of the command that `scripts` name; `taken` are paths that are sent already. */
+/**
+ * Of scripts, one level deep: files in the directory of the command that `scripts` name; `taken` are paths that are sent already.
+ * `room`: what the job can carry besides `scripts`. Files that are only named never refuse a job: those that cannot be sent are noted.
+ */
 export async function filesNamedIn(
   scripts: readonly Found[],
   taken: ReadonlySet<string>,
+  room: { bytes: number; files: number },
   context: Pick<CliContext, 'cwd' | 'env'>,
   note: (text: string) => void,
 ): Promise<Found[]> {
   const isOwn = await ownPlaces(context);
   const known = new Set<string>();
-  const found: Found[] = [];
-  const tooLarge: string[] = [];
-  const secret: string[] = [];
+  const sent: Found[] = [];
+  const left = new Map<string, string[]>();
+  let bytes = 0;
   for (const word of await wordsOf(scripts)) {
     const source = resolve(context.cwd, word);
     const path = relative(context.cwd, source).split(sep).join('/');
     if (known.has(source) || taken.has(path)) continue;
     known.add(source);
     const file = await describeFile(source);
-    if (file === null || (await isOwn(source)) === 'outside') continue;
-    if ((await isOwn(source)) === 'hidden' || (await isSecret(source, context.cwd))) secret.push(path);
-    else if (file.bytes > (hasScriptEnding(path) ? maxScriptBytes : maxDataBytes)) tooLarge.push(path);
-    else found.push({ ...file, path });
+    const place = file === null ? 'outside' : await isOwn(source);
+    if (file === null || place === 'outside') continue;
+    const reason =
+      place === 'hidden' || (await isSecret(source, context.cwd))
+        ? 'they are hidden or have names of keys, credentials or databases'
+        : file.bytes > (hasScriptEnding(path) ? maxScriptBytes : maxDataBytes)
+          ? 'of their size'
+          : !(await isReadable(source))
+            ? 'they cannot be read'
+            : sent.length >= Math.min(maxImplicitFiles, room.files)
+              ? `at most ${maxImplicitFiles} such files are sent`
+              : bytes + file.bytes > room.bytes
+                ? "a job's files have at most 10 MiB together"
+                : null;
+    if (reason !== null) {
+      left.set(reason, [...(left.get(reason) ?? []), path]);
+      continue;
+    }
+    bytes += file.bytes;
+    sent.push({ ...file, path });
   }
-  const sent = found.slice(0, maxImplicitFiles);
   const names = scripts.map(({ path }) => path).join(', ');
-  if (sent.length > 0) note(`sent too, because ${names} names them: ${listed(sent.map(({ path }) => path))}`);
-  if (tooLarge.length > 0)
-    note(
-      `not sent, although ${names} names them, because of their size: ${listed(tooLarge)}; use --upload to send them`,
-    );
-  if (secret.length > 0)
-    note(
-      `not sent, although ${names} names them, because they are hidden or have names of keys, credentials or databases: ${listed(secret)}; use --upload to send them`,
-    );
+  if (sent.length > 0) note(`sent too, because ${names} names them: ${sent.map(({ path }) => path).join(', ')}`);
+  for (const [reason, paths] of left)
+    note(`not sent, although ${names} names them, because ${reason}: ${paths.join(', ')}; use --upload to send them`);
   return sent;
 }
+
+const isReadable = async (source: string): Promise<boolean> =>
+  access(source, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
 
 /** By its path in the directory of the command, and by the one to which links lead. */
 async function isSecret(source: string, cwd: string): Promise<boolean> {
   const paths = [relative(cwd, source), relative(await realpath(cwd), await realpath(source))];
   return paths.some((path) => isSecretName(path) || path.split(sep).some((name) => name.startsWith('.')));
 }
-
-const listed = (paths: readonly string[]): string =>
-  `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? `, and ${paths.length - 5} more` : ''}`;
 
 async function wordsOf(scripts: readonly Found[]): Promise<Set<string>> {
   const words = new Set<string>();

@@ -99,6 +99,30 @@ def test_a_script_names_no_keys_whatever_the_current_directory_is(
     assert sent_paths(jobs) == ["keys.sh"]
 
 
+def test_files_that_a_script_names_never_refuse_a_job(
+    jobs: JobsStandIn, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = [f"large{nth}.py" for nth in range(12)]
+    for name in large:
+        (files / name).write_text("x" * 1024 * 1024)
+    (files / "large.sh").write_text("".join(f"python {name}\n" for name in large))
+    with pytest.warns(UserWarning, match="10 MiB together: large9.py, large10.py, large11.py; use upload"):
+        batch.run(["large.sh"])
+    assert sent_paths(jobs) == ["large.sh", *large[:9]]
+    many = [f"part{nth}.py" for nth in range(102)]
+    for name in many:
+        (files / name).write_text("")
+    (files / "many.sh").write_text("".join(f"python {name}\n" for name in many))
+    with pytest.warns(UserWarning, match="at most 100 such files are sent: part100.py, part101.py; use upload"):
+        batch.run(["many.sh"])
+    assert sent_paths(jobs) == ["many.sh", *many[:100]]
+    monkeypatch.setattr("ropewalk.batch.implicit_files.os.access", lambda path, _: Path(path).name != "helper.py")
+    (files / "shut.sh").write_text("python helper.py part0.py\n")
+    with pytest.warns(UserWarning, match="because they cannot be read: helper.py; use upload"):
+        batch.run(["shut.sh"])
+    assert sent_paths(jobs) == ["shut.sh", "part0.py"]
+
+
 def test_what_the_user_names_goes_before_what_a_script_names(jobs: JobsStandIn, files: Path) -> None:
     (files / "sub" / "helper.py").write_text("of sub")
     with pytest.warns(UserWarning):

@@ -93,6 +93,37 @@ describe('files that a script names', () => {
     });
   });
 
+  it('never refuse a job: each one that is not sent is named', async () => {
+    await withDirectory(async (cwd) => {
+      const names = Array.from({ length: 12 }, (_, nth) => `large${nth}.py`);
+      for (const name of names) await writeFile(join(cwd, name), 'x'.repeat(1024 * 1024));
+      await writeFile(join(cwd, 'run.sh'), names.map((name) => `python ${name}\n`).join(''));
+      const large = await submitJob(['run.sh'], { cwd });
+      expect(pathsOf(large.body)).toEqual(['run.sh', ...names.slice(0, 9)]);
+      expect(large.stderr).toContain(`sent too, because run.sh names them: ${names.slice(0, 9).join(', ')}\n`);
+      expect(large.stderr).toContain(
+        "because a job's files have at most 10 MiB together: large9.py, large10.py, large11.py; use --upload",
+      );
+      const many = Array.from({ length: 102 }, (_, nth) => `part${nth}.py`);
+      for (const name of many) await writeFile(join(cwd, name), '');
+      await writeFile(join(cwd, 'run.sh'), many.map((name) => `python ${name}\n`).join(''));
+      const counted = await submitJob(['run.sh'], { cwd });
+      expect(pathsOf(counted.body)).toEqual(['run.sh', ...many.slice(0, 100)]);
+      expect(counted.stderr).toContain('because at most 100 such files are sent: part100.py, part101.py; use --upload');
+    });
+  });
+
+  // The super-user reads every file.
+  it.skipIf(process.getuid?.() === 0)('are left out, with a note, if they cannot be read', async () => {
+    await withDirectory(async (cwd) => {
+      await writeFile(join(cwd, 'shut.py'), '', { mode: 0o000 });
+      await writeFile(join(cwd, 'run.sh'), 'python shut.py\n');
+      const { body, stderr } = await submitJob(['run.sh'], { cwd });
+      expect(pathsOf(body)).toEqual(['run.sh']);
+      expect(stderr).toContain('because they cannot be read: shut.py; use --upload');
+    });
+  });
+
   it('are not sent where they hold keys, whatever the current directory is', async () => {
     await withDirectory(async (place) => {
       const keys = ['me/.ssh/id_ed25519', 'me/.aws/credentials', '.env', 'id_rsa', '.aws/credentials', 'server.pem'];

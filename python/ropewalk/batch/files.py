@@ -39,7 +39,11 @@ def collect_files(
         if len(found) > MAX_STORED_FILES:
             raise ValueError(f"a job can have at most {MAX_STORED_FILES} files: pack them, and unpack them in the task")
     # Files that the user names take precedence over those that a script names.
-    named = files_named_in([*sent.values()], found, note) if search_scripts else []
+    scripts = [*sent.values()]
+    # The files of `upload` are not counted: those that do not fit go to the object store.
+    max_bytes = MAX_TOTAL_BYTES - sum(one.size for one in scripts)
+    max_files = MAX_FILES - len(scripts)
+    named = files_named_in(scripts, found, note, max_bytes=max_bytes, max_files=max_files) if search_scripts else []
     found |= {one.path: one for one in named}
     of_words = {one.path for one in [*sent.values(), *named]}
     fits = len(found) <= MAX_FILES and sum(one.size for one in found.values()) <= MAX_TOTAL_BYTES

@@ -24,41 +24,44 @@ _MENTIONS_FILES = re.compile(r"python|\.(?:py|sh|ya?ml|txt|[ct]sv|json)\b")
 _SEPARATORS = re.compile(r"[|;&<>()`\\\[\]{},=]+")
 
 
-def files_named_in(scripts: Sequence[Found], taken: Collection[str], note: Callable[[str], None]) -> list[Found]:
+def files_named_in(
+    scripts: Sequence[Found], taken: Collection[str], note: Callable[[str], None], *, max_bytes: int, max_files: int
+) -> list[Found]:
     """Of scripts, one level deep: files in the directory of the command that `scripts` name; `taken` are paths that are sent
-    already."""
+    already. `max_bytes`, `max_files`: what the job can carry besides `scripts`. Files that are only named never refuse a job: those
+    that cannot be sent are noted."""
     here = Path.cwd()
-    found: dict[str, Found] = {}
-    too_large: list[str] = []
-    secret: list[str] = []
+    sent: list[Found] = []
+    left: dict[str, list[str]] = {}
     known: set[Path] = set()
     for word in dict.fromkeys(word for script in scripts for word in _words_of(script)):
         source = Path(os.path.abspath(word))
-        if source in known or here not in source.parents or not source.is_file() or own_place(source, here) == "outside":
+        if source in known or here not in source.parents or not source.is_file():
             continue
         known.add(source)
-        path = source.relative_to(here).as_posix()
-        if path in taken:
+        file = describe(source, source.relative_to(here).as_posix())
+        place = own_place(source, here)
+        if file.path in taken or place == "outside":
             continue
-        if own_place(source, here) == "hidden" or _is_secret(source, here):
-            secret.append(path)
-        elif source.stat().st_size > (_MAX_SCRIPT_BYTES if has_script_ending(path) else _MAX_DATA_BYTES):
-            too_large.append(path)
+        if place == "hidden" or _is_secret(source, here):
+            reason = "they are hidden or have names of keys, credentials or databases"
+        elif file.size > (_MAX_SCRIPT_BYTES if has_script_ending(file.path) else _MAX_DATA_BYTES):
+            reason = "of their size"
+        elif not os.access(source, os.R_OK):
+            reason = "they cannot be read"
+        elif len(sent) >= min(_MAX_FILES, max_files):
+            reason = f"at most {_MAX_FILES} such files are sent"
+        elif sum(one.size for one in sent) + file.size > max_bytes:
+            reason = "a job's files have at most 10 MiB together"
         else:
-            found[path] = describe(source, path)
-    sent = [*found.values()][:_MAX_FILES]
+            sent.append(file)
+            continue
+        left.setdefault(reason, []).append(file.path)
     names = ", ".join(one.path for one in scripts)
     if sent:
-        note(f"sent too, because {names} names them: {_listed([one.path for one in sent])}")
-    if too_large:
-        note(
-            f"not sent, although {names} names them, because of their size: {_listed(too_large)}; use upload to send them"
-        )
-    if secret:
-        note(
-            f"not sent, although {names} names them, because they are hidden or have names of keys, credentials or databases: "
-            f"{_listed(secret)}; use upload to send them"
-        )
+        note(f"sent too, because {names} names them: {', '.join(one.path for one in sent)}")
+    for reason, paths in left.items():
+        note(f"not sent, although {names} names them, because {reason}: {', '.join(paths)}; use upload to send them")
     return sent
 
 
@@ -66,10 +69,6 @@ def _is_secret(source: Path, here: Path) -> bool:
     """By its path in the directory of the command, and by the one to which links lead."""
     paths = (source.relative_to(here), source.resolve().relative_to(here.resolve()))
     return any(is_secret_name(path.name) or any(part.startswith(".") for part in path.parts) for path in paths)
-
-
-def _listed(paths: Sequence[str]) -> str:
-    return f"{', '.join(paths[:5])}{f', and {len(paths) - 5} more' if len(paths) > 5 else ''}"
 
 
 def _words_of(script: Found) -> Iterator[str]:
