@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
   const objects = await openObjects(settings);
   const keys = await waitOrExit(openKeys(settings));
-  const store = await openDatabase(settings, { ...settings, objects, keys }, logger);
+  const store = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {

@@ -50,11 +50,12 @@ const settings = readOrExit(() => readSettings(process.env, 'problem' in tempora
 const { home, hostId } = settings;
 const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
 const { connectionOptions, namespace: named } = 'value' in temporal ? temporal.value : {};
+const namespace = namespaceOf(named);
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
 const keys = await waitOrExit(openKeys(settings));
 const objects = await openObjects(settings);
-const { store, deploymentId } = await openDatabase(settings, { ...settings, objects, keys }, logger);
+const { store, deploymentId } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
 if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');
@@ -64,7 +65,7 @@ const tracing =
 const connection = Connection.lazy({ ...connectionOptions, ...largeMessages });
 const client = new Client({
   connection,
-  namespace: namespaceOf(named),
+  namespace,
   ...temporalClientOptions,
   ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
 });

@@ -103,7 +103,10 @@ export function createStack(options: StackOptions): Stack {
     const providers = enabledProviders({ env: config.worker.env, home: home.path, hostId: host.hostId }, true);
     const settings = prepareSettings(config);
     const wasClaimed = (await namespaceOwner(client)) !== null;
-    await prepareTemporal({ connection, client, namespace, host, home: home.path, providers, settings });
+    const { deployment } = store;
+    await prepareTemporal({
+      ...{ connection, client, namespace, host, home: home.path, deployment, providers, settings },
+    });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const pidOf = (name: string): number | undefined => supervisor.pids()[name];

@@ -1,5 +1,26 @@
+// The Temporal namespace of a process, and that of its deployment. In another namespace the workflows of the open rows are
+// missing: a reconciliation there would end open jobs and terminate their instances.
+import { RopewalkError } from '../domain/errors.ts';
+
 /** Of the API, the Temporal workers and the operator's commands alike, where neither TEMPORAL_NAMESPACE nor a profile names one. */
 const usualNamespace = 'ropewalk';
 
 /** A variable that is set to nothing, as compose files do, is not set. */
 export const namespaceOf = (named: string | undefined): string => named || usualNamespace;
+
+/**
+ * `claimed`: the namespace in the database; null before `ropewalk init` has prepared one.
+ *
+ * @throws RopewalkError CONFLICT when the process uses another namespace.
+ */
+export function requireNamespace(
+  namespace: string,
+  { deploymentId, claimed }: { deploymentId: string; claimed: string | null },
+): void {
+  if (claimed === null || claimed === namespace) return;
+  throw new RopewalkError({
+    code: 'CONFLICT',
+    message: `Deployment ${deploymentId} uses the Temporal namespace ${claimed}, not ${namespace}; nothing was changed.`,
+    hint: `Set TEMPORAL_NAMESPACE=${claimed}. To move to another namespace: docs/operations.md, "Another Temporal namespace".`,
+  });
+}

@@ -24,6 +24,7 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         createdAtMs: row.created_at_ms,
         nextNumber: row.next_number,
         objectStoreId: row.object_store_id,
+        temporalNamespace: row.temporal_namespace,
       };
     },
     claimObjectStore: (id) =>
@@ -31,6 +32,16 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         await db.updateTable('deployment').set({ object_store_id: id }).where('object_store_id', 'is', null).execute();
         const row = await db.selectFrom('deployment').select('object_store_id').executeTakeFirstOrThrow();
         return row.object_store_id ?? id;
+      }),
+    claimTemporalNamespace: (namespace) =>
+      database.write(async (db) => {
+        await db
+          .updateTable('deployment')
+          .set({ temporal_namespace: namespace })
+          .where('temporal_namespace', 'is', null)
+          .execute();
+        const row = await db.selectFrom('deployment').select('temporal_namespace').executeTakeFirstOrThrow();
+        return row.temporal_namespace ?? namespace;
       }),
     reserveNumbersTo: (number) => database.write((db) => reserveNumbersTo(db, number)),
   };

@@ -57,6 +57,8 @@ interface DeploymentTable {
   next_number: number;
   /** Null until a process has used an object store with this database. */
   object_store_id: string | null;
+  /** Null until `ropewalk init` has prepared a Temporal namespace. */
+  temporal_namespace: string | null;
 }
 
 export interface WorkspaceTable {

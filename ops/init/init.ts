@@ -41,7 +41,11 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {
       const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
-      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, { host, providers });
+      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, {
+        host,
+        providers,
+        deployment: store.deployment,
+      });
       changes.push(...temporal.changes);
       const first =
         admin === undefined ? null : await createFirstAdmin(store, await openKeys(place), { workspace, admin });
@@ -70,7 +74,7 @@ interface Prepared {
 
 function prepareNamespaceOf(
   options: InitOptions,
-  { host, providers }: Pick<Preparation, 'host' | 'providers'>,
+  { host, providers, deployment }: Pick<Preparation, 'host' | 'providers' | 'deployment'>,
 ): Promise<Prepared> {
   return withTemporal(options, async ({ address, namespace, connection, client }) => {
     const { home } = options;
@@ -81,7 +85,9 @@ function prepareNamespaceOf(
       stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
     };
     const wasClaimed = (await namespaceOwner(client)) !== null;
-    const changes = await prepareTemporal({ connection, client, namespace, host, home, providers, settings });
+    const changes = await prepareTemporal({
+      ...{ connection, client, namespace, host, home, deployment, providers, settings },
+    });
     return { address, namespace, wasClaimed, changes };
   });
 }

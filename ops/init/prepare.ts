@@ -5,7 +5,9 @@ import type { Client, Connection } from '@temporalio/client';
 import { sweepEveryMs, sweepGraceMs } from '../../domain/sweep/limits.ts';
 import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
 import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
+import { requireNamespace } from '../../platform/temporal-namespace.ts';
 import type { Configured } from '../../providers/manifests.ts';
+import type { DeploymentStore } from '../../store/deployment-port.ts';
 import { type Claimant, claimNamespace, type ReconcileTiming, refuseForeign } from './claim.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
 import {
@@ -31,6 +33,8 @@ export const usualSettings: PrepareSettings = {
 };
 
 export interface Preparation extends Claimant {
+  /** The row of the deployment in the database. */
+  deployment: Pick<DeploymentStore, 'read' | 'claimTemporalNamespace'>;
   connection: Connection;
   client: Client;
   namespace: string;
@@ -41,11 +45,16 @@ export interface Preparation extends Claimant {
 
 /** Returns its changes, as sentences; empty when everything existed. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
-  const { connection, client, namespace, host, providers, settings } = preparation;
-  await refuseForeign(client, preparation);
-  const changes = await prepareNamespace(connection, namespace, settings);
-  changes.push(...(await claimNamespace(client, preparation, settings.reconcile)));
+  const { connection, client, namespace, host, deployment, providers, settings } = preparation;
   const { deploymentId } = host;
+  await refuseForeign(client, preparation);
+  const claimed = (await deployment.read())?.temporalNamespace ?? null;
+  requireNamespace(namespace, { deploymentId, claimed });
+  const changes = await prepareNamespace(connection, namespace, settings);
+  // After the namespace exists: a wrong name that the server refuses must not be kept. Before its schedules: nothing may run
+  // in a second namespace of this deployment.
+  requireNamespace(namespace, { deploymentId, claimed: await deployment.claimTemporalNamespace(namespace) });
+  changes.push(...(await claimNamespace(client, preparation, settings.reconcile)));
   for (const { manifest, provider } of providers) {
     for (const { queue: providerQueue } of provider.places) {
       const target = { deploymentId, provider: manifest.name, providerQueue };

@@ -109,6 +109,13 @@ describe('ropewalk init', () => {
     expect([spec.intervals?.[0]?.every, state.paused]).toEqual([60_000, true]);
   });
 
+  it('refuses a second namespace of the deployment, and makes nothing there', async () => {
+    const { code, stderr } = await runCli(['init', '--namespace', 'second'], { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('uses the Temporal namespace another, not second')]);
+    expect(stderr).toContain('how to fix: Set TEMPORAL_NAMESPACE=another');
+    await expect(connection.workflowService.describeNamespace({ namespace: 'second' })).rejects.toThrow('not found');
+  });
+
   it('touches no namespace of another deployment', async () => {
     const stranger = await makeHome();
     try {

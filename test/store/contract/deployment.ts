@@ -30,6 +30,16 @@ export function describeDeployment(backend: Backend): void {
       expect(await other.deployment.claimObjectStore('late')).toBe(claims[0]);
     });
 
+    it('keeps the first Temporal namespace of many', async () => {
+      const { store, other } = stores();
+      await store.deployment.claim('dep', startMs);
+      expect(await store.deployment.read()).toMatchObject({ temporalNamespace: null });
+      const claims = await atOnce(10, stores(), (each, index) => each.deployment.claimTemporalNamespace(`ns-${index}`));
+      expect(new Set(claims).size).toBe(1);
+      expect(await other.deployment.read()).toMatchObject({ temporalNamespace: claims[0] });
+      expect(await other.deployment.claimTemporalNamespace('late')).toBe(claims[0]);
+    });
+
     it('gives no reserved number, and never lowers its counter', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);
