@@ -83,8 +83,10 @@ async function wordsOf(scripts: readonly Found[]): Promise<Set<string>> {
     const text = (await readFile(source).catch(() => Buffer.alloc(0))).toString('utf8');
     if (text.includes('\0') || !(hasScriptEnding(path) || text.startsWith('#!'))) continue;
     for (const line of text.split(/\r\n|\n|\r/)) {
-      if (line.length > 4_000 || !mentionsFiles.test(line) || /^\s*#/.test(line)) continue;
-      for (const word of wordsOfLine(line.replace(separators, ' ')) ?? []) if (isName(word)) words.add(word);
+      if (line.length > 4_000) continue;
+      const code = line.replace(separators, ' ').replace(comment, '$<code>');
+      if (!mentionsFiles.test(code)) continue;
+      for (const word of wordsOfLine(code) ?? []) if (isName(word)) words.add(word);
     }
   }
   return words;
@@ -94,6 +96,9 @@ async function wordsOf(scripts: readonly Found[]): Promise<Set<string>> {
 const mentionsFiles = /python|\.(?:py|sh|ya?ml|txt|[ct]sv|json)\b/;
 /** Of a shell and of Python: `open("data.csv")`, `["python", "helper.py"]`. */
 const separators = /[|;&<>()`\\[\]{},=]+/g;
+
+/** From a `#` at the beginning of a word, outside quotes. */
+const comment = /^(?<code>(?:[^'"#]|'[^']*'|"[^"]*"|(?<=\S)#)*)(?<!\S)#.*$/;
 
 const isName = (word: string): boolean =>
   word !== '' && word.length < 400 && !word.includes('\0') && !word.startsWith('/');

@@ -99,6 +99,16 @@ def test_a_script_names_no_keys_whatever_the_current_directory_is(
     assert sent_paths(jobs) == ["keys.sh"]
 
 
+def test_files_are_found_before_a_comment_whatever_it_contains(jobs: JobsStandIn, files: Path) -> None:
+    for name in ("a.py", "b.py", "c#.py", "d # e.py", "no.py"):
+        (files / name).write_text("")
+    lines = ["python a.py   # don't forget no.py", "python b.py;# it's no.py", "python c#.py 'd # e.py' # \"no.py"]
+    (files / "notes.sh").write_text("\n".join([*lines, "  # don't: python no.py", ""]))
+    with pytest.warns(UserWarning, match="sent too"):
+        batch.run(["notes.sh"])
+    assert sent_paths(jobs) == ["notes.sh", "a.py", "b.py", "c#.py", "d # e.py"]
+
+
 def test_files_that_a_script_names_never_refuse_a_job(
     jobs: JobsStandIn, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

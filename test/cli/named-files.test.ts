@@ -93,6 +93,20 @@ describe('files that a script names', () => {
     });
   });
 
+  it('are found before a comment, whatever it contains', async () => {
+    await withDirectory(async (cwd) => {
+      for (const name of ['a.py', 'b.py', 'c#.py', 'd # e.py', 'no.py']) await writeFile(join(cwd, name), '');
+      const lines = [
+        "python a.py   # don't forget no.py",
+        "python b.py;# it's no.py",
+        `python c#.py 'd # e.py' # "no.py`,
+      ];
+      await writeFile(join(cwd, 'run.sh'), [...lines, "  # don't: python no.py", ''].join('\n'));
+      const { body } = await submitJob(['run.sh'], { cwd });
+      expect(pathsOf(body)).toEqual(['run.sh', 'a.py', 'b.py', 'c#.py', 'd # e.py']);
+    });
+  });
+
   it('never refuse a job: each one that is not sent is named', async () => {
     await withDirectory(async (cwd) => {
       const names = Array.from({ length: 12 }, (_, nth) => `large${nth}.py`);

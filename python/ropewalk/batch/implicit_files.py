@@ -20,6 +20,8 @@ _MAX_SCRIPT_BYTES = 1024 * 1024
 _MAX_FILES = 100
 #: As Coiled has it: a line that runs Python, or that has the ending of a script or of a small file.
 _MENTIONS_FILES = re.compile(r"python|\.(?:py|sh|ya?ml|txt|[ct]sv|json)\b")
+#: From a `#` at the beginning of a word, outside quotes.
+_COMMENT = re.compile(r"""^(?P<code>(?:[^'"#]|'[^']*'|"[^"]*"|(?<=\S)#)*)(?<!\S)#.*$""")
 #: Of a shell and of Python: `open("data.csv")`, `["python", "helper.py"]`.
 _SEPARATORS = re.compile(r"[|;&<>()`\\\[\]{},=]+")
 
@@ -76,6 +78,7 @@ def _words_of(script: Found) -> Iterator[str]:
     if "\0" in text or not (has_script_ending(script.path) or text.startswith("#!")):
         return
     for line in re.split(r"\r\n|\n|\r", text):
-        if len(line) <= 4_000 and _MENTIONS_FILES.search(line) and not line.lstrip().startswith("#"):
-            words = words_of_line(_SEPARATORS.sub(" ", line)) or []
+        code = _COMMENT.sub(r"\g<code>", _SEPARATORS.sub(" ", line)) if len(line) <= 4_000 else ""
+        if _MENTIONS_FILES.search(code):
+            words = words_of_line(code) or []
             yield from (word for word in words if word and len(word) < 400 and "\0" not in word and not word.startswith("/"))
