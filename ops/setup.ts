@@ -53,7 +53,7 @@ export async function runSetup(options: SetupOptions, said: Said): Promise<numbe
         done.push(step);
         said.err(`  ${past[step.action]} ${described(step)}`);
       };
-      await plan.apply(note, new AbortController().signal);
+      await plan.apply(note, new AbortController().signal, (line) => said.err(`  waiting: ${line}`));
     }
     if (!isTable) said.json({ account: plan.account, deploymentId: input.deploymentId, steps: plan.steps, done });
     else if (!options.planOnly) printDone(options, settingsPath, plan, done.length, said);

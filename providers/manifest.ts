@@ -238,12 +238,12 @@ export interface SetupPlan {
   account: string;
   steps: readonly SetupStep[];
   /**
-   * Applies the steps in order, calling `onDone` after each change. A repeated call after a crash, with a new plan, continues
+   * Applies the steps in order, calling `onDone` after each change, and `onWait` with the reason of a long wait. A repeated call after a crash, with a new plan, continues
    * with the missing steps.
    *
    * @throws RopewalkError naming the step that failed.
    */
-  apply(onDone: (step: SetupStep) => void, signal: AbortSignal): Promise<void>;
+  apply(onDone: (step: SetupStep) => void, signal: AbortSignal, onWait: (line: string) => void): Promise<void>;
   /** The user's next steps, in lines. */
   next: readonly string[];
 }

@@ -120,7 +120,9 @@ describe('the setup of a Google Cloud project', () => {
     // A network's rules disappear some time after their deletion; Google accepts the deletion of the network before that.
     const inUse = { code: 'RESOURCE_IN_USE_BY_ANOTHER_RESOURCE', message: 'The network is already being used.' };
     await cloud.emulator.send({ op: 'failOperation', call: 'networks.delete', error: inUse });
-    expect([(await setup({ remove: true })).code, await made()]).toEqual([0, nothing]);
+    const removed = await setup({ remove: true });
+    expect([removed.code, await made()]).toEqual([0, nothing]);
+    expect(removed.err.match(/waiting: network rope-test is still in use.*already being used/g)).toHaveLength(1);
   });
 
   it('names the step that fails, what Google said, and what to do', async () => {

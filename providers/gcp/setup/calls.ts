@@ -142,8 +142,16 @@ export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Retries a call until its prerequisite, such as a new API or account, is visible everywhere. */
-export async function settled<T>({ pause }: Calls, call: () => Promise<T>): Promise<T> {
+/**
+ * Retries a call until its prerequisite, such as a new API or account, is visible everywhere. `onInUse` gets Google's reason
+ * once, when something uses the resource.
+ */
+export async function settled<T>(
+  { pause }: Calls,
+  call: () => Promise<T>,
+  onInUse: (reason: string) => void = () => {},
+): Promise<T> {
+  let isReported = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await call();
@@ -155,6 +163,10 @@ export async function settled<T>({ pause }: Calls, call: () => Promise<T>): Prom
         isInUse(error) ||
         (error instanceof GoogleRefusal && error.status === 400 && /does not exist/.test(error.message));
       if (!isNotYet || attempt === maxSettling) throw error;
+      if (isInUse(error) && !isReported) {
+        isReported = true;
+        onInUse(error instanceof Error ? error.message : String(error));
+      }
     }
     await pause(attempt);
   }

@@ -77,12 +77,17 @@ export const carryOut = (
   calls: Calls,
   removals: readonly Removal[],
   onDone: (step: SetupStep) => void,
+  onWait: (line: string) => void,
 ): Promise<void> =>
   carryOutRemovals(
     removals,
     calls.signal,
     (remove, { kind, name }, where) =>
-      settled(calls, () => gone(remove(calls))).catch((error: unknown) => {
+      settled(
+        calls,
+        () => gone(remove(calls)),
+        (reason) => onWait(`${kind} ${name}${where} is still in use, up to five minutes: ${reason}`),
+      ).catch((error: unknown) => {
         throw explained(`delete ${kind} ${name}${where}`, error);
       }),
     onDone,

@@ -61,8 +61,8 @@ async function planRemoval(input: SetupInput): Promise<SetupPlan> {
   return {
     account: wanted.project,
     steps: removals.map(({ step }) => step),
-    apply: async (onDone, signal) => {
-      await carryOut(createCalls(input.env, wanted.project, signal), removals, onDone);
+    apply: async (onDone, signal, onWait) => {
+      await carryOut(createCalls(input.env, wanted.project, signal), removals, onDone, onWait);
       await removeFromSettings(input.settingsPath, wanted.regions);
     },
     next: isLast ? ['APIs stay enabled, and lines in Cloud Logging stay for their 30 days.'] : [],
