@@ -45,6 +45,14 @@ export function plainEnv(env: Record<string, string>, home: string): Record<stri
   };
 }
 
+/** `enabled`: by temporal-dev.yml. Null when the environment names no other provider. */
+export function ignoredProviders(env: Record<string, string>, enabled: readonly string[]): string | null {
+  const named = env['ROPEWALK_PROVIDERS'] ?? '';
+  const others = named.split(/[\s,]+/).filter((name) => name !== '' && !enabled.includes(name));
+  if (others.length === 0) return null;
+  return `ROPEWALK_PROVIDERS=${named} is ignored: "ropewalk dev" runs the ${enabled.join(', ')} provider only. For a cloud, see docs/operations.md`;
+}
+
 /**
  * Variables for the API and Temporal workers where the stack has no own value. Sections `env` of temporal-dev.yml override
  * them.

@@ -26,7 +26,7 @@ import { type Home, makePrivate } from './home.ts';
 import { countRunning, endInstances, pruneInstances, reportDead } from './instances.ts';
 import { countOpenJobs, listOpenNumbers } from './open-work.ts';
 import { choosePorts, type Ports } from './ports.ts';
-import { apiServer, plainEnv, temporalWorkers } from './services.ts';
+import { apiServer, ignoredProviders, plainEnv, temporalWorkers } from './services.ts';
 import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, requireExternal, type Temporal, temporalServer } from './temporal.ts';
@@ -101,6 +101,9 @@ export function createStack(options: StackOptions): Stack {
     if (temporal.isEmbedded) await startTemporal(ports, plain, connection);
     else await requireExternal(temporal, connection);
     const providers = enabledProviders({ env: config.worker.env, home: home.path, hostId: host.hostId }, true);
+    const names = providers.map(({ manifest }) => manifest.name);
+    const ignored = ignoredProviders(env, names);
+    if (ignored !== null) say(ignored);
     const settings = prepareSettings(config);
     const wasClaimed = (await namespaceOwner(client)) !== null;
     const { deployment } = store;
@@ -111,13 +114,12 @@ export function createStack(options: StackOptions): Stack {
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const pidOf = (name: string): number | undefined => supervisor.pids()[name];
     const bundles = await building;
-    const enabled = providers.map(({ manifest }) => manifest.name).join(',');
     const context = {
       config,
       host,
       temporal,
       client,
-      plain: { ...plain, ROPEWALK_PROVIDERS: enabled },
+      plain: { ...plain, ROPEWALK_PROVIDERS: names.join(',') },
       apiUrl,
       port: ports.api,
       dashboardPort: ports.dashboards,
