@@ -56,6 +56,9 @@ function readOne(name: unknown, one: unknown, refuse: (what: string) => UsageErr
   if (typeof image !== 'string') throw refuse(`${name} has no image`);
   const ports = one['ports'] ?? [];
   if (!Array.isArray(ports)) throw refuse(`${name}: ports is no list`);
+  const wrongPort = ports.findIndex((port: unknown) => !isPort(port));
+  if (wrongPort !== -1)
+    throw refuse(`${name}: ports: ${String(ports[wrongPort])} is no port; write a number from 1 to 65535`);
   const command = wordsOfCommand(one['command'], () => refuse(`${name}: command is neither text nor a list of words`));
   const env = variablesOf(one['env'] ?? one['environment'], () => refuse(`${name}: write variables as KEY: value`));
   return {
@@ -65,6 +68,9 @@ function readOne(name: unknown, one: unknown, refuse: (what: string) => UsageErr
     ...(ports.length > 0 && { ports: ports.map(Number) }),
   };
 }
+
+const isPort = (port: unknown): boolean =>
+  /^[0-9]{1,5}$/.test(String(port)) && Number(port) > 0 && Number(port) < 65_536;
 
 /** Text is split as a shell splits it. */
 function wordsOfCommand(command: unknown, wrong: () => UsageError): string[] {

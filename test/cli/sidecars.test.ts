@@ -62,6 +62,12 @@ it.each([
   ['a: {image: x, command: {}}', 'command is neither text nor a list'],
   ['a: {image: x, command: "sleep 1 | cat"}', 'command is neither text nor a list'],
   ['a: {image: x, env: [A]}', 'write variables as KEY: value'],
+  ['a: {image: x, ports: 6379}', 'a.yaml: a: ports is no list'],
+  ['a: {image: x, ports: ["6379:6379"]}', 'a.yaml: a: ports: 6379:6379 is no port'],
+  ['a: {image: x, ports: [true]}', 'a.yaml: a: ports: true is no port'],
+  ['a: {image: x, ports: [65536]}', 'a.yaml: a: ports: 65536 is no port'],
+  ['a: {image: x, env: 5}', 'write variables as KEY: value'],
+  ['5', 'it names no container'],
   ['a: [', '--scheduler-sidecar-spec: a.yaml: '],
 ])('%s is refused', (text, why) => {
   expect(() => readSidecars(text, 'a.yaml')).toThrow(why);

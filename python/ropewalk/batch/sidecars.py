@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ _KNOWN = ("name", "image", "container", "command", "env", "environment", "ports"
 def read_sidecars(spec: StrPath | None, given: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
     """For a request; ValueError names the argument."""
     if spec is None:
-        return None if given is None else [_read(one.get("name"), one, "scheduler_sidecars") for one in given]
+        return None if given is None else [_read(_name_of(one), one, "scheduler_sidecars") for one in given]
     source = f"scheduler_sidecar_spec: {spec}"
     if Path(spec).suffix not in (".yaml", ".yml", ".json"):
         raise ValueError(f"{source} ends neither with .yaml nor with .json")
@@ -26,7 +27,8 @@ def read_sidecars(spec: StrPath | None, given: Sequence[Mapping[str, Any]] | Non
         read = yaml.safe_load(Path(spec).read_text("utf-8"))
     except yaml.YAMLError as error:
         raise ValueError(f"{source}: {str(error).splitlines()[0]}") from None
-    entries = [*read.items()] if isinstance(read, Mapping) else [(_name_of(one), one) for one in read or []]
+    listed = read if isinstance(read, list) else []
+    entries = [*read.items()] if isinstance(read, Mapping) else [(_name_of(one), one) for one in listed]
     if not entries:
         raise ValueError(f"{source}: it names no container")
     return [_read(name, one, source) for name, one in entries]
@@ -52,7 +54,7 @@ def _read(name: Any, one: Any, source: str) -> dict[str, Any]:
         "container": image,
         "command": _command(one.get("command"), f"{source}: {name}: command is neither text nor a list of words"),
         "env": _variables(one.get("env") or one.get("environment"), f"{source}: {name}: write variables as KEY: value"),
-        "ports": [int(port) for port in one.get("ports") or []],
+        "ports": _ports(one.get("ports"), f"{source}: {name}"),
     }
     return {key: value for key, value in read.items() if value}
 
@@ -65,10 +67,23 @@ def _command(command: Any, wrong: str) -> list[str]:
     return [str(word) for word in words]
 
 
+def _ports(ports: Any, where: str) -> list[int]:
+    if ports is None:
+        return []
+    if not isinstance(ports, (list, tuple)):
+        raise ValueError(f"{where}: ports is no list")
+    for port in ports:
+        if not (re.fullmatch("[0-9]{1,5}", str(port)) and 0 < int(port) < 65_536):
+            raise ValueError(f"{where}: ports: {port} is no port; write a number from 1 to 65535")
+    return [int(port) for port in ports]
+
+
 def _variables(variables: Any, wrong: str) -> dict[str, str]:
     """A mapping, or a list of `KEY=value`, as in a file of Docker Compose."""
     if variables is None:
         return {}
+    if not isinstance(variables, (Mapping, list, tuple)):
+        raise ValueError(wrong)
     pairs = [*variables.items()] if isinstance(variables, Mapping) else [str(one).split("=", 1) for one in variables]
     if any(len(pair) != 2 or not isinstance(pair[1], (str, int, float, bool)) for pair in pairs):
         raise ValueError(wrong)
