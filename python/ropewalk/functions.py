@@ -30,7 +30,7 @@ _PARTS = 50
 
 class Function(Generic[P, R]):
     """A function that `function` has decorated. A call runs on the cluster and returns the result; in a task of that cluster it runs
-    in the task. Functions can be pickled: others may call them."""
+    in the task. Functions can be sent to tasks with cloudpickle, also to a cluster without this package."""
 
     __name__: str
 
@@ -41,12 +41,15 @@ class Function(Generic[P, R]):
         self.name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Function, (self._function, self._settings, self.name)
+        return functools.partial, (self._in_tasks(),)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if self._is_in_own_task():
-            return self._function(*args, **kwargs)
-        return self.client.submit(self._function, *args, pure=False, **kwargs).result()
+        try:
+            get_worker()
+        except ValueError:
+            return self.client.submit(self._function, *args, pure=False, **kwargs).result()
+        # A task calls a function of a module that the cluster has imported.
+        return self._in_tasks()(*args, **kwargs)
 
     def submit(self, *args: Any, **kwargs: Any) -> Future[R]:
         """Starts a call and returns its future at once. `retries=`, `priority=`, `key=` and other keyword arguments of Dask's
@@ -67,6 +70,9 @@ class Function(Generic[P, R]):
         futures = self.client.map(self._function, *iterables, **{"pure": False, **kwargs})
         return _results(self.client, futures, errors)
 
+    def _in_tasks(self) -> Callable[P, R]:
+        return _for_tasks(self._function, self.__name__, None if self._settings.local else self.name)
+
     @property
     def local(self) -> Function[P, R]:
         """The same function in threads of this process, without a cluster, for testing and debugging."""
@@ -81,19 +87,6 @@ class Function(Generic[P, R]):
     def client(self) -> Client:
         """A client of the cluster, which is not Dask's default client."""
         return running(self.name, self._settings).client
-
-    def _is_in_own_task(self) -> bool:
-        try:
-            worker = get_worker()
-        except ValueError:
-            return False
-        # Names of workers begin with the name of their cluster.
-        if self._settings.local or str(worker.name).startswith(f"{self.name}-"):
-            return True
-        raise RuntimeError(
-            f"{self.__name__} runs on a cluster of its own, {self.name}, and a task cannot start one: "
-            "decorate both functions with the same arguments or the same name, or call this one outside of tasks"
-        )
 
 
 def function(
@@ -174,6 +167,24 @@ def function(
     if function is not None:
         return Function(function, settings, cluster_name)
     return lambda decorated: Function(decorated, settings, cluster_name)
+
+
+def _for_tasks(function: Callable[..., Any], name: str, cluster: str | None) -> Callable[..., Any]:
+    """The function as tasks call it: it runs in the task, if that is one of its own cluster. A nested function, which cloudpickle sends
+    by value. `cluster`: None for any."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from distributed import get_worker
+
+        # Names of workers begin with the name of their cluster.
+        if cluster is not None and not str(get_worker().name).startswith(f"{cluster}-"):
+            raise RuntimeError(
+                f"{name} runs on a cluster of its own, {cluster}, and a task cannot start one: "
+                "decorate both functions with the same arguments or the same name, or call this one outside of tasks"
+            )
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _name_of(settings: FunctionSettings) -> str:

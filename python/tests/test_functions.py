@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
-import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import cloudpickle
 import pytest
 from stand_in import TOKEN, StandIn
 
@@ -130,9 +132,14 @@ def test_local_calls_run_in_this_process(api: StandIn, decorate: Decorate) -> No
 def test_a_task_cannot_start_the_cluster_of_another_function(decorate: Decorate) -> None:
     twice = decorate()(double)
     other = decorate(idle_timeout="1 hour")(lambda number: twice(number))
-    assert pickle.loads(pickle.dumps(twice)).name == twice.name
     with pytest.raises(RuntimeError, match=f"double runs on a cluster of its own, {twice.name}"):
         other(1)
+
+
+def test_a_function_is_sent_to_clusters_without_this_package(decorate: Decorate) -> None:
+    sent = cloudpickle.dumps(decorate(local=True)(lambda number: number + 1))
+    program = "import cloudpickle, sys; print(cloudpickle.loads(sys.stdin.buffer.read())(1), 'ropewalk' in sys.modules)"
+    assert subprocess.run([sys.executable, "-I", "-c", program], input=sent, capture_output=True).stdout == b"2 False\n"
 
 
 def test_a_decorator_without_brackets_and_wrong_arguments() -> None:
