@@ -31,7 +31,7 @@ import { createRegistry as createMetricsRegistry } from './platform/metrics/regi
 import { serveMetrics } from './platform/metrics/serve.ts';
 import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './platform/metrics/worker-metrics.ts';
 import { openObjects } from './platform/objects/open.ts';
-import { namespaceOf } from './platform/temporal-namespace.ts';
+import { namespaceOf, temporalVariables } from './platform/temporal-namespace.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
@@ -47,7 +47,9 @@ import type { SuspectSignal } from './contracts/cluster.ts';
 import { controlQueue } from './contracts/flush.ts';
 
 async function main(): Promise<void> {
-  const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
+  const temporal = readForeign('TEMPORAL_*', () =>
+    loadClientConnectConfig({ overrideEnvVars: temporalVariables(process.env) }),
+  );
   const settings = readOrExit(() => readWorkerSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
   const { home, hostId } = settings;
   const enabled = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));

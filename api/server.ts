@@ -18,7 +18,7 @@ import { createRegistry } from '../platform/metrics/registry.ts';
 import { serveMetrics } from '../platform/metrics/serve.ts';
 import { openFiles, openObjects } from '../platform/objects/open.ts';
 import { rememberInstanceTokens } from '../platform/remembered-tokens.ts';
-import { namespaceOf } from '../platform/temporal-namespace.ts';
+import { namespaceOf, temporalVariables } from '../platform/temporal-namespace.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readVersion } from '../platform/version.ts';
@@ -45,7 +45,9 @@ import { createTemporalSchedules } from '../services/schedules/temporal-schedule
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
 
-const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
+const temporal = readForeign('TEMPORAL_*', () =>
+  loadClientConnectConfig({ overrideEnvVars: temporalVariables(process.env) }),
+);
 const settings = readOrExit(() => readSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
 const { home, hostId } = settings;
 const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));

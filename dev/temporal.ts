@@ -11,6 +11,7 @@ import type { DevConfig } from './config.ts';
 import type { Home } from './home.ts';
 import { isServing } from '../ops/init/namespace.ts';
 import { largeMessages } from '../platform/large-messages.ts';
+import { temporalVariables } from '../platform/temporal-namespace.ts';
 import type { Ports } from './ports.ts';
 import type { ChildSpec } from './supervisor.ts';
 
@@ -26,7 +27,7 @@ export interface Temporal {
 
 /** Null when the environment names no server: the stack then starts its own. */
 export function externalTemporal(env: Record<string, string>, config: DevConfig): Temporal | null {
-  const { connectionOptions, namespace: named } = loadClientConnectConfig({ overrideEnvVars: env });
+  const { connectionOptions, namespace: named } = loadClientConnectConfig({ overrideEnvVars: temporalVariables(env) });
   const { address } = connectionOptions;
   if (address === undefined) return null;
   const namespace = named ?? config.namespace.name;

@@ -2,14 +2,14 @@
 // configuration, else that of the stack running in this home.
 import { join } from 'node:path';
 
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, NamespaceNotFoundError } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
 import { readJson } from './files.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { largeMessages } from '../platform/large-messages.ts';
-import { namespaceOf } from '../platform/temporal-namespace.ts';
+import { namespaceOf, temporalVariables } from '../platform/temporal-namespace.ts';
 import { isServing } from './init/namespace.ts';
 
 export interface TemporalTarget {
@@ -35,15 +35,33 @@ export async function withTemporal<T>(
   try {
     if (!(await isServing(connection))) throw notAnswering(address);
     return await use({ address, namespace, connection, client: new Client({ connection, namespace }) });
+  } catch (error) {
+    throw isNamespaceMissing(error) ? absentNamespace(namespace, address, error) : error;
   } finally {
     await connection.close();
   }
 }
 
+/** The list of schedules passes the server's own error on, with the code NOT_FOUND. */
+const isNamespaceMissing = (error: unknown): boolean =>
+  error instanceof NamespaceNotFoundError ||
+  (error instanceof Error && /^5 NOT_FOUND: Namespace .* is not found/.test(error.message)) ||
+  (error instanceof Error && error.cause !== undefined && isNamespaceMissing(error.cause));
+
+const absentNamespace = (namespace: string, address: string, cause: unknown): RopewalkError =>
+  new RopewalkError(
+    {
+      code: 'NOT_FOUND',
+      message: `the Temporal server at ${address} has no namespace ${namespace}`,
+      hint: 'Run "ropewalk init" for it, or name the right one with TEMPORAL_NAMESPACE or --namespace.',
+    },
+    { cause },
+  );
+
 const stackFile = z.object({ temporalAddress: z.string(), namespace: z.string() });
 
 async function findServer({ env, home, namespace }: TemporalOptions): Promise<Omit<TemporalTarget, 'client'>> {
-  const named = loadClientConnectConfig({ overrideEnvVars: definedIn(env) });
+  const named = loadClientConnectConfig({ overrideEnvVars: temporalVariables(env) });
   const { address } = named.connectionOptions;
   if (address !== undefined) {
     return {
@@ -60,9 +78,6 @@ async function findServer({ env, home, namespace }: TemporalOptions): Promise<Om
     connection: Connection.lazy({ ...largeMessages, address: stack.temporalAddress }),
   };
 }
-
-const definedIn = (env: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 const notAnswering = (address: string): RopewalkError =>
   new RopewalkError({

@@ -8,6 +8,14 @@ const usualNamespace = 'ropewalk';
 /** A variable that is set to nothing, as compose files do, is not set. */
 export const namespaceOf = (named: string | undefined): string => named || usualNamespace;
 
+/** The variables for Temporal's own configuration reader, without those that are set to nothing. */
+export const temporalVariables = (env: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || (value === '' && name.startsWith('TEMPORAL_')) ? [] : [[name, value]],
+    ),
+  );
+
 /**
  * `claimed`: the namespace in the database; null before `ropewalk init` has prepared one.
  *

@@ -112,5 +112,6 @@ describe('a Temporal server that runs elsewhere', () => {
     expect(elsewhere).toMatchObject({ isEmbedded: false, address: 'temporal.example:7233', namespace: 'jobs' });
     expect(elsewhere?.env).toMatchObject({ TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_NAMESPACE: 'jobs' });
     expect(externalTemporal({ TEMPORAL_CONFIG_FILE: '/nowhere' }, config)).toBeNull();
+    expect(externalTemporal({ TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: '/nowhere' }, config)).toBeNull();
   });
 });

@@ -92,6 +92,11 @@ describe('ropewalk reconcile', () => {
   });
 
   it('says what is missing: the schedule, or a Temporal worker', async () => {
+    for (const command of ['reconcile', 'sweep']) {
+      const env = { ROPEWALK_HOME: home.path, HOME: home.path, TEMPORAL_ADDRESS: address };
+      const { code, stderr } = await runCli([command, '--namespace', 'absent'], { env });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('has no namespace absent')]);
+    }
     const bare = await reconcile('--namespace', 'idle');
     expect([bare.code, bare.stderr]).toEqual([1, expect.stringContaining('has no schedule "reconcile"')]);
     const claimant = { host: { hostId: 'host_x', deploymentId: 'dep_idle' }, home: home.path };
