@@ -107,8 +107,16 @@ export const someLimits = z.strictObject({
 });
 export type SomeLimits = z.infer<typeof someLimits>;
 
-/** Changes only the given fields. `limits: null` removes the user's own limits. */
-export const putUser = z.strictObject({ role: role.optional(), limits: someLimits.nullable().optional() });
+/** Null removes the limit. */
+export const changedLimits = z.strictObject({
+  running: limit.nullable().optional(),
+  instances: limit.nullable().optional(),
+  vcpus: limit.nullable().optional(),
+});
+export type ChangedLimits = z.infer<typeof changedLimits>;
+
+/** Changes only the given fields. `limits: null` removes the user's own limits, null for one of them that one. */
+export const putUser = z.strictObject({ role: role.optional(), limits: changedLimits.nullable().optional() });
 export type PutUser = z.infer<typeof putUser>;
 export const user = z.object({
   name: z.string(),
@@ -125,8 +133,8 @@ export const userParam = z.object({ name: userName });
 
 export const putLimits = z.strictObject({
   ...someLimits.shape,
-  /** For each user without their own limits; null removes it. */
-  perUser: someLimits.nullable().optional(),
+  /** For each user without their own limits; null removes it, null for one of them that one. */
+  perUser: changedLimits.nullable().optional(),
 });
 export type PutLimits = z.infer<typeof putLimits>;
 

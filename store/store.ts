@@ -15,6 +15,7 @@ import type { CostStore } from './cost-port.ts';
 import type { HistoryStore } from './history-port.ts';
 import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
+import type { LimitsChange } from '../domain/quota/limits.ts';
 import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
 import type { ScheduleStore } from './schedule-port.ts';
@@ -73,7 +74,7 @@ export interface WorkspaceStore {
   /** Changes only the given limits; `perUser: null` removes the limits of each user. */
   configure(
     slug: string,
-    change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null; by: By },
+    change: { limits: Partial<WorkspaceLimits>; perUser?: LimitsChange | null; by: By },
     nowMs: number,
   ): Promise<Answer<Workspace>>;
   /** Replaces all defaults. */

@@ -1,6 +1,6 @@
 // Changes a workspace's limits; only for admins.
 import type { Problem } from '../errors.ts';
-import { mergeLimits } from '../quota/limits.ts';
+import { mergeLimits, type LimitsChange } from '../quota/limits.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import { needsAdmin, type Caller } from './authority.ts';
 import { peopleEvent } from './events.ts';
@@ -14,7 +14,7 @@ export interface Limits {
 /** Changes only the given limits; `perUser: null` removes the limits of each user. */
 export function configure(
   before: Limits & { caller: Caller },
-  change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null },
+  change: { limits: Partial<WorkspaceLimits>; perUser?: LimitsChange | null },
   nowMs: number,
 ): { ok: Limits & { event: PeopleEvent } } | { error: Problem } {
   const refused = needsAdmin(before.caller, nowMs);

@@ -1,4 +1,5 @@
 // Users, tokens and scopes of a workspace.
+import type { LimitsChange } from '../quota/limits.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 
 export type Scope = 'read' | 'write' | 'admin' | 'operator';
@@ -56,8 +57,8 @@ export interface IssuedToken {
 export interface PutUser {
   name: string;
   role?: Role;
-  /** Null removes the user's own limits. */
-  limits?: Partial<WorkspaceLimits> | null;
+  /** Null removes the user's own limits, null for one of them that one. */
+  limits?: LimitsChange | null;
   by: By;
 }
 

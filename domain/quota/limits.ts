@@ -4,8 +4,20 @@ import type { WorkspaceLimits } from './state.ts';
 /** Enough for one machine or a small team; an admin can raise them. */
 export const defaultLimits: WorkspaceLimits = { running: 1_000, instances: 2_000, vcpus: 10_000 };
 
-/** Replaces the given limits; null removes all of them. */
-export const mergeLimits = (
+/** Null removes the limit. */
+export type LimitsChange = { [name in keyof WorkspaceLimits]?: WorkspaceLimits[name] | null };
+
+/** Replaces the given limits, and removes those that are null; null removes all of them. */
+export function mergeLimits(
   before: Partial<WorkspaceLimits>,
-  change: Partial<WorkspaceLimits> | null | undefined,
-): Partial<WorkspaceLimits> => (change === null ? {} : { ...before, ...change });
+  change: LimitsChange | null | undefined,
+): Partial<WorkspaceLimits> {
+  if (change === null) return {};
+  const merged: Partial<WorkspaceLimits> = { ...before };
+  for (const name of ['running', 'instances', 'vcpus'] as const) {
+    const limit = change?.[name];
+    if (limit === null) delete merged[name];
+    else if (limit !== undefined) merged[name] = limit;
+  }
+  return merged;
+}

@@ -1,7 +1,7 @@
 // The users of a workspace: every member may list them, admins change them.
 import type { User as StoredUser } from '../../domain/people/state.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
-import type { PutUser, SomeLimits, User, UserList } from '../../schema/people.ts';
+import type { PutUser, User, UserList } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { time } from '../to-wire.ts';
@@ -38,11 +38,13 @@ export async function removeUser(context: Context, { name }: { name: string }): 
 }
 
 /** Leaves out absent keys, because an undefined limit would replace an existing one. */
-export const definedLimits = (limits: SomeLimits): Partial<WorkspaceLimits> => ({
+export const definedLimits = <T extends number | null>(limits: Limited<T | undefined>): Limited<T> => ({
   ...(limits.running === undefined ? {} : { running: limits.running }),
   ...(limits.instances === undefined ? {} : { instances: limits.instances }),
   ...(limits.vcpus === undefined ? {} : { vcpus: limits.vcpus }),
 });
+
+type Limited<T> = { [name in keyof WorkspaceLimits]?: T };
 
 const toWireUser = ({ name, role, limits, createdAtMs }: StoredUser, usage: Usage): User => ({
   name,

@@ -44,6 +44,16 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await change.getByRole('button', { name: 'Save' }).click();
     await row('ann@example.com').getByText('0 of 64').waitFor();
     expect(await read('/v1/whoami', token)).toMatchObject({ role: 'member' });
+    await button('Change ann@example.com').click();
+    await change.getByLabel('At most: vCPUs').fill('');
+    await change.getByLabel('At most: Instances').fill('7');
+    // The role that the form shows may have changed elsewhere since: only a changed role is sent.
+    await app.api.call('PUT', '/v1/users/ann@example.com', { token: boss, body: { role: 'read-only' } });
+    await change.getByRole('button', { name: 'Save' }).click();
+    await row('ann@example.com').getByText('0 of 7').waitFor();
+    const ann = (await read('/v1/users')).items.find(({ name }: { name: string }) => name === 'ann@example.com');
+    expect(ann).toMatchObject({ role: 'read-only', limits: { instances: 7 } });
+    expect(ann.limits).not.toHaveProperty('vcpus');
 
     await button('Remove ann@example.com').click();
     await button('Yes, remove').click();
@@ -197,6 +207,10 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await button('Change the limits').click();
     const limits = form('Limits of the workspace');
     await limits.getByLabel('At most: Instances').fill('55');
+    await limits.getByLabel('At most: vCPUs').fill('');
+    await limits.getByRole('button', { name: 'Save' }).click();
+    expect(await limits.getByLabel('At most: vCPUs').evaluate((field) => field.matches(':invalid'))).toBe(true);
+    await limits.getByLabel('At most: vCPUs').fill('500');
     await limits.getByRole('button', { name: 'Save' }).click();
     await app.page.getByText('0 of 55').waitFor();
     await app.page.getByRole('link', { name: 'Approvals' }).click();

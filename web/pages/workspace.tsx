@@ -71,10 +71,10 @@ function WorkspaceLimits(props: { session: Session; workspace: WorkspaceInfo; ag
         <Form
           title="Limits of the workspace"
           send="Save"
-          onSend={(values) => call(session, 'PUT', '/v1/workspace/limits', limitsOf(values) ?? {}).finally(again)}
+          onSend={(values) => call(session, 'PUT', '/v1/workspace/limits', limitsOf(values)).finally(again)}
           onClose={() => setOpen(false)}
         >
-          <Limits limits={limits} />
+          <Limits limits={limits} required />
         </Form>
       )}
       {isAdmin(session) && (

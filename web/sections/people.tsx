@@ -1,7 +1,7 @@
 // Users of the workspace: roles, limits and usage. An admin adds, changes and removes them.
 import { useState } from 'preact/hooks';
 
-import type { CreatedToken, CreateToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';
+import type { CreatedToken, ChangedLimits, CreateToken, PutUser, User, WorkspaceInfo } from '../../schema/people.ts';
 import { Check, Choice, Field, Form, NumberField, Opener, Secret, type Values } from '../forms.tsx';
 import { Act, Table } from '../parts.tsx';
 import { call, isAdmin, type Session } from '../session.ts';
@@ -72,7 +72,7 @@ export function People({ session, users, workspace, again }: Props) {
           key={form.name}
           title={`Change ${form.name}`}
           send="Save"
-          onSend={(values) => put(form.name, { role: roleOf(values), limits: limitsOf(values) })}
+          onSend={(values) => put(form.name, { ...changedRoleOf(values, form), limits: ownLimitsOf(values) })}
           onClose={() => setForm(null)}
         >
           <Choice label="Role" name="role" value={form.role} choices={roles} />
@@ -110,18 +110,28 @@ const roleOf = (values: Values): User['role'] => {
   return role === 'admin' || role === 'read-only' ? role : 'member';
 };
 
+/** Only a role that was changed in the form: another admin may have changed it since the form was opened. */
+const changedRoleOf = (values: Values, { role }: User): Pick<PutUser, 'role'> =>
+  roleOf(values) === role ? {} : { role: roleOf(values) };
+
 const kinds = [
   { name: 'running', label: 'Open jobs and clusters' },
   { name: 'instances', label: 'Instances' },
   { name: 'vcpus', label: 'vCPUs' },
 ] as const;
 
-export const Limits = ({ limits, placeholder = '' }: { limits: User['limits']; placeholder?: string }) => (
+interface LimitsProps {
+  limits: User['limits'];
+  placeholder?: string;
+  required?: boolean;
+}
+
+export const Limits = ({ limits, placeholder = '', required = false }: LimitsProps) => (
   <>
     {kinds.map(({ name, label }) => (
       <NumberField
         key={name}
-        {...{ name, placeholder }}
+        {...{ name, placeholder, required }}
         label={`At most: ${label}`}
         {...valueOf(limits[name])}
         min={0}
@@ -133,11 +143,15 @@ export const Limits = ({ limits, placeholder = '' }: { limits: User['limits']; p
 
 const valueOf = (value: number | undefined) => (value === undefined ? {} : { value });
 
-/** Null when none is given. */
-export function limitsOf(values: Values): User['limits'] | null {
-  const given = kinds.flatMap(({ name }) => {
-    const value = values.number(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return given.length === 0 ? null : Object.fromEntries(given);
+/** An empty field is undefined: the API then keeps the limit. */
+export const limitsOf = ({ number }: Values) => ({
+  running: number('running'),
+  instances: number('instances'),
+  vcpus: number('vcpus'),
+});
+
+/** An empty field removes the user's own limit. */
+function ownLimitsOf(values: Values): ChangedLimits {
+  const { running = null, instances = null, vcpus = null } = limitsOf(values);
+  return { running, instances, vcpus };
 }

@@ -142,7 +142,9 @@ describe('users', () => {
     put(model, { name: 'rob', limits: { running: 1, vcpus: 2 }, by: root }, 1);
     put(model, { name: 'rob', limits: { vcpus: 3 }, by: root }, 2);
     expect(model.users.at(-1)?.limits).toEqual({ running: 1, vcpus: 3 });
-    put(model, { name: 'rob', limits: null, by: root }, 3);
+    put(model, { name: 'rob', limits: { vcpus: null }, by: root }, 3);
+    expect(model.users.at(-1)?.limits).toEqual({ running: 1 });
+    put(model, { name: 'rob', limits: null, by: root }, 4);
     expect(model.users.at(-1)?.limits).toEqual({});
   });
 
