@@ -9,9 +9,15 @@ export interface CostQuery {
   user?: string;
 }
 
+/** With the privacy of its cluster. */
+export interface OwnedCostEntry extends CostEntry {
+  privateToCreator: boolean;
+  admissionId: string;
+}
+
 export interface CostStore {
   /** Calls `take` for each page: a long ledger is never completely in memory. */
-  read(query: CostQuery, take: (entries: CostEntry[]) => void): Promise<void>;
+  read(query: CostQuery, take: (entries: OwnedCostEntry[]) => void): Promise<void>;
   /** All entries of these clusters (a job has the number of its cluster), by number. */
   ofClusters(numbers: readonly number[]): Promise<Map<number, CostInterval[]>>;
 }

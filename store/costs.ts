@@ -2,7 +2,7 @@
 import type { CostInterval, PriceChange } from '../domain/cost/interval.ts';
 import type { CostEntry } from '../domain/cost/summary.ts';
 import type { Database } from './database.ts';
-import type { CostQuery, CostStore } from './cost-port.ts';
+import type { CostQuery, CostStore, OwnedCostEntry } from './cost-port.ts';
 import type { CostTable, Db } from './tables.ts';
 
 export const createCostStore = (database: Database): CostStore => ({
@@ -35,14 +35,14 @@ const pageSize = 5_000;
 
 type Place = Pick<CostEntry, 'cluster' | 'instance'>;
 
-async function page(db: Db, { workspace, sinceMs, user }: CostQuery, after: Place): Promise<CostEntry[]> {
+async function page(db: Db, { workspace, sinceMs, user }: CostQuery, after: Place): Promise<OwnedCostEntry[]> {
   const rows = await db
     .selectFrom('costs')
     .leftJoin('records', (join) =>
       join.onRef('records.number', '=', 'costs.cluster').on('records.kind', '=', 'cluster'),
     )
     .selectAll('costs')
-    .select(['records.user_name', 'records.name', 'records.job'])
+    .select(['records.user_name', 'records.name', 'records.job', 'records.is_private', 'records.admission_id'])
     .where('costs.workspace', '=', workspace)
     .where((build) => build.or([build('costs.to_ms', 'is', null), build('costs.to_ms', '>=', sinceMs)]))
     .$if(user !== undefined, (query) => query.where('records.user_name', '=', user ?? ''))
@@ -59,6 +59,8 @@ async function page(db: Db, { workspace, sinceMs, user }: CostQuery, after: Plac
   return rows.map((row) => ({
     ...intervalOf(row),
     ...{ cluster: row.cluster, job: row.job, user: row.user_name ?? '', name: row.name ?? '' },
+    // Without its record an entry's privacy is unknown: it counts as private.
+    ...{ privateToCreator: row.is_private !== 0, admissionId: row.admission_id ?? '' },
   }));
 }
 

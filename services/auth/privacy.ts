@@ -10,8 +10,10 @@ import type { Actor } from '../context.ts';
 type Owned = Pick<StoredRecord<unknown>, 'number' | 'user' | 'privateToCreator' | 'admissionId'>;
 
 /** Compares user ids, because a name that was removed and added again belongs to another user. */
-export const isHidden = ({ userId }: Actor, { privateToCreator, admissionId }: Owned): boolean =>
-  privateToCreator && !isAdmissionOf(userId, admissionId);
+export const isHidden = (
+  { userId }: Actor,
+  { privateToCreator, admissionId }: Pick<Owned, 'privateToCreator' | 'admissionId'>,
+): boolean => privateToCreator && !isAdmissionOf(userId, admissionId);
 
 /** A reader of the same workspace to whom nothing private belongs: ids of users have no such character. */
 export const outsiderIn = (actor: Actor): Actor => ({

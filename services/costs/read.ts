@@ -2,6 +2,7 @@
 import { dollarsOf } from '../../domain/cost/interval.ts';
 import { createSummary, type CostLine } from '../../domain/cost/summary.ts';
 import type { Costs, CostsQuery } from '../../schema/costs.ts';
+import { isHidden } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { timeOf } from '../list-query.ts';
@@ -9,7 +10,7 @@ import { time } from '../to-wire.ts';
 
 const defaultDays = 30;
 
-/** @throws RopewalkError VALIDATION naming `since`. */
+/** Other users' private clusters and jobs count without their tags. @throws RopewalkError VALIDATION naming `since`. */
 export async function readCosts({ deps, actor }: Context, { by, since, user }: CostsQuery): Promise<Costs> {
   requireScope(actor, 'read');
   const nowMs = deps.now();
@@ -19,7 +20,7 @@ export async function readCosts({ deps, actor }: Context, { by, since, user }: C
   const query = { workspace: actor.workspace, sinceMs, ...(user === undefined ? {} : { user }) };
   await deps.store.costs.read(query, (entries) => {
     for (const entry of entries) {
-      summary.add(entry);
+      summary.add(isHidden(actor, entry) ? { ...entry, tags: {} } : entry);
       priceSources.add(entry.source);
     }
   });

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { accessCheckEveryMs, revocationEffectiveWithinMs, tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
 import type { LogQuery } from '../../providers/provider.ts';
+import { aClusterView } from '../store/fixtures.ts';
 import { createTestApi } from './support.ts';
 
 describe('private to its creator', () => {
@@ -85,6 +86,29 @@ describe('private to its creator', () => {
     expect(events.at(-1)).toMatchObject({ code: 'TOKEN_CREATED', by: 'root', text: expect.stringContaining(id) });
     const { items } = await (await api.call('GET', '/v1/tokens', { token: mia })).json();
     expect(items).toContainEqual(expect.objectContaining({ id, createdBy: 'root' }));
+  });
+
+  it('counts in the sums of costs by tag, but shows its tags to its creator alone', async () => {
+    const api = await createTestApi();
+    const mia = await api.addToken('default', ['read', 'write'], 'mia', 'member');
+    const rob = await api.addToken('default', ['read'], 'rob', 'read-only');
+    const spend = async (privateToCreator: boolean, tag: string): Promise<void> => {
+      const number = await api.startCluster({ privateToCreator }, { token: mia });
+      const price = { microsPerHour: 1_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'list price' };
+      const machine = { instance: 'i_1', role: 'worker', type: 'm7i.large', zone: 'a', market: 'on-demand' } as const;
+      const costs = [{ ...machine, ...price, fromMs: api.now() - 3_600_000, toMs: null, tags: { project: tag } }];
+      const view = { ...aClusterView('default', number), user: 'mia', costs };
+      await api.store.clusters.project({ view, version: 1, nowMs: api.now() });
+    };
+    await spend(true, 'secret');
+    await spend(false, 'open');
+    const keys = async (token: string): Promise<string[]> => {
+      const { items, total } = await (await api.call('GET', '/v1/costs?by=tag', { token })).json();
+      expect(total.instances).toBe(2);
+      return items.map(({ key }: { key: string }) => key).toSorted();
+    };
+    expect(await keys(rob)).toEqual(['', 'project=open']);
+    expect(await keys(mia)).toEqual(['project=open', 'project=secret']);
   });
 
   it('is not the default: a member may end what another user has started', async () => {
