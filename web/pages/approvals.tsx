@@ -77,10 +77,10 @@ function Rule({ session, rule, again }: { session: Session; rule: ApprovalRule; 
           <NumberField label="Above, dollars an hour" name="perHour" {...amount(rule.dollarsPerHour)} />
           <NumberField label="Above, dollars in total" name="total" {...amount(rule.dollars)} />
           <NumberField
-            label="Ends after, in hours"
-            name="hours"
+            label="Ends after, in minutes"
+            name="minutes"
             required
-            {...{ min: 1, max: 720, value: Math.round((rule.timeoutSeconds ?? usualTimeoutSeconds) / 3_600) }}
+            {...{ min: 1, max: 43_200, value: Math.ceil((rule.timeoutSeconds ?? usualTimeoutSeconds) / 60) }}
           />
           <Check label="Admins may approve what they created" name="allowOwn" isChecked={rule.allowOwn} />
         </Form>
@@ -106,7 +106,7 @@ const bodyOf = (values: Values): PutApprovalRule => ({
   dollarsPerHour: values.number('perHour') ?? null,
   dollars: values.number('total') ?? null,
   allowOwn: values.isChecked('allowOwn'),
-  timeout: `${values.number('hours') ?? 24}h`,
+  timeout: `${values.number('minutes') ?? usualTimeoutSeconds / 60}m`,
 });
 
 const factsOf = ({ dollarsPerHour, dollars: total, allowOwn, timeoutSeconds }: ApprovalRule): [string, string][] =>
