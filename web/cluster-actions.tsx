@@ -37,6 +37,8 @@ export function ClusterActions({ session, cluster, hasJupyter }: Props) {
       });
   };
   const { dask } = cluster;
+  // Another user's private cluster: an admin may only stop it.
+  const isWithheld = cluster.withheld === true;
   // A waiting cluster can only be stopped.
   const hasWorkflow = cluster.status !== 'waiting';
   return (
@@ -49,7 +51,7 @@ export function ClusterActions({ session, cluster, hasJupyter }: Props) {
       {hasJupyter && mayWrite(session) && dask !== null && dask.schedulerAddress !== null && (
         <button onClick={() => openLink('jupyter-link')}>Open Jupyter</button>
       )}
-      {mayWrite(session) && dask !== null && hasWorkflow && <Size dask={dask} send={send} />}
+      {mayWrite(session) && !isWithheld && dask !== null && hasWorkflow && <Size dask={dask} send={send} />}
       {mayWrite(session) && (
         <Act
           text="Stop"

@@ -217,11 +217,17 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await button('Change the rule').click();
     const rule = form('What needs an approval');
     await rule.getByLabel('dollars an hour').fill('2.5');
-    await rule.getByLabel('Ends after').fill('48');
+    await rule.getByLabel('Ends after').fill('90');
     await accessible('approval-rule');
     await rule.getByRole('button', { name: 'Save' }).click();
     await app.page.getByText('$2.50').waitFor();
-    await app.page.getByText('48 h').waitFor();
+    await app.page.getByText('1.5 h').waitFor();
+    expect(await read('/v1/workspace/approval')).toMatchObject({ timeoutSeconds: 5_400 });
+    await button('Change the rule').click();
+    expect(await rule.getByLabel('Ends after').inputValue()).toBe('90');
+    await rule.getByRole('button', { name: 'Save' }).click();
+    await rule.waitFor({ state: 'detached' });
+    expect(await read('/v1/workspace/approval')).toMatchObject({ timeoutSeconds: 5_400 });
     expect(complaints).toEqual([]);
   });
 
@@ -235,10 +241,33 @@ describe.runIf(hasChromium)('what an admin changes', () => {
     await app.page.keyboard.press('Escape');
     await eventually(async () => (await focused()) === 'Add a person');
     await app.page.keyboard.press('Enter');
+    const field = form('Add a person').getByLabel('Name, or the e-mail');
+    await eventually(() => field.evaluate((each) => each === document.activeElement));
     await app.page.keyboard.type('keyboard');
     await app.page.keyboard.press('Enter');
     await row('keyboard').first().waitFor();
     await eventually(async () => (await focused()) === 'Add a person');
+  });
+
+  it('of a private cluster or job the page shows and offers others only what they may see and do', async () => {
+    const [cluster, job] = [
+      await app.api.startCluster({ privateToCreator: true }),
+      await app.api.submit({ privateToCreator: true }),
+    ];
+    const member = await app.api.addToken('default', ['read', 'write'], 'bob', 'member');
+    for (const [path, end] of [
+      [`/clusters/${cluster}`, 'Stop'],
+      [`/jobs/${job}`, 'Cancel'],
+    ] as const) {
+      await openAs(member, path);
+      await app.page.getByText('only its creator sees the rest').waitFor();
+      expect(await app.page.locator('main button').allTextContents()).toEqual([]);
+      expect(await app.page.getByText('No instance exists now').count()).toBe(0);
+      expect(await app.page.getByLabel('Command', { exact: true }).count()).toBe(0);
+      await openAs(boss, path);
+      await app.page.getByText('only its creator sees the rest').waitFor();
+      expect(await app.page.locator('main button').allTextContents()).toEqual([end]);
+    }
   });
 
   it('a member changes no people, budgets and webhooks; a reader has tokens of their own alone', async () => {

@@ -8,7 +8,7 @@ import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
 import { Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
-import type { Session } from '../session.ts';
+import { isAdmin, type Session } from '../session.ts';
 import { TimeMachine } from '../time-machine.tsx';
 import { Stages } from '../stages.tsx';
 import { UsageTables } from '../usage.tsx';
@@ -25,40 +25,43 @@ export function ClusterPage({ session, number }: { session: Session; number: num
     );
   }
   const isOpen = cluster.endedAt === null;
+  const isWithheld = cluster.withheld === true;
   return (
     <>
       <Title text={cluster.name} live={state}>
         <State state={cluster.status} />
       </Title>
-      {cluster.withheld === true && <p class="note">This cluster is private: only its creator sees the rest.</p>}
+      {isWithheld && <p class="note">This cluster is private: only its creator sees the rest.</p>}
       {cluster.gpus && cluster.gpus.idle > 0 && cluster.endedAt === null && (
         <p class="note">GPUs do nothing: {gpuText(cluster.gpus)}.</p>
       )}
-      {cluster.reason !== null && <p class="note">{cluster.reason.text}</p>}
-      {cluster.waitingForCapacity && <p class="note">{cluster.waitingForCapacity.text}</p>}
-      {isOpen && (
+      {!isWithheld && cluster.reason !== null && <p class="note">{cluster.reason.text}</p>}
+      {!isWithheld && cluster.waitingForCapacity && <p class="note">{cluster.waitingForCapacity.text}</p>}
+      {isOpen && (!isWithheld || isAdmin(session)) && (
         <ClusterActions session={session} cluster={cluster} hasJupyter={configuration?.software?.jupyter === true} />
       )}
       <Facts facts={factsOf(cluster)} />
-      {cluster.withheld !== true && (
+      {!isWithheld && (
         <WhyList
           session={session}
           path={`/v1/clusters/${number}/why`}
           changes={[cluster.status, cluster.target, cluster.events.length].join()}
         />
       )}
-      <h2>Instances</h2>
-      <Bar parts={countStates(cluster)} label="Instances by state" />
-      <Stages instances={cluster.instances} createdAt={cluster.createdAt} />
-      {cluster.withheld !== true && (
-        <CostChart session={session} path={`/v1/clusters/${number}/costs`} cost={cluster.cost ?? null} />
+      {!isWithheld && (
+        <>
+          <h2>Instances</h2>
+          <Bar parts={countStates(cluster)} label="Instances by state" />
+          <Stages instances={cluster.instances} createdAt={cluster.createdAt} />
+        </>
       )}
+      {!isWithheld && <CostChart session={session} path={`/v1/clusters/${number}/costs`} cost={cluster.cost ?? null} />}
       <Failures failures={cluster.failures} />
       {cluster.dask?.usage && <UsageTables usage={cluster.dask.usage} />}
       {configuration !== null && <ConfigurationSection configuration={configuration} />}
-      <h2>Events</h2>
+      {!isWithheld && <h2>Events</h2>}
       {cluster.events.length === 0 ? (
-        <p class="empty">Nothing has happened yet: events begin with the start.</p>
+        !isWithheld && <p class="empty">Nothing has happened yet: events begin with the start.</p>
       ) : (
         <Table
           caption="Events, newest first"
@@ -66,7 +69,7 @@ export function ClusterPage({ session, number }: { session: Session; number: num
           rows={cluster.events.toReversed().map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
         />
       )}
-      {cluster.withheld !== true && (
+      {!isWithheld && (
         <TimeMachine
           session={session}
           path={`/v1/clusters/${number}`}
@@ -74,7 +77,7 @@ export function ClusterPage({ session, number }: { session: Session; number: num
           until={cluster.endedAt}
         />
       )}
-      {cluster.withheld !== true && <Logs session={session} path={`/v1/clusters/${cluster.number}/logs`} />}
+      {!isWithheld && <Logs session={session} path={`/v1/clusters/${cluster.number}/logs`} />}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { useLive } from '../live.ts';
 import { Logs } from '../logs.tsx';
 import { WhyList } from '../why.tsx';
 import { Act, Bar, Facts, Failures, State, Table, Title, When } from '../parts.tsx';
-import { call, mayWrite, type Session } from '../session.ts';
+import { call, isAdmin, mayWrite, type Session } from '../session.ts';
 import { useTaskStates } from '../task-states.ts';
 import { TimeMachine } from '../time-machine.tsx';
 import { JobFiles } from '../job-files.tsx';
@@ -35,6 +35,8 @@ export function JobPage({ session, number }: { session: Session; number: number 
       </>
     );
   }
+  // An admin may only cancel another user's private job.
+  const isWithheld = job.withheld === true;
   const again = retriedStates(job, {}).reduce((sum, state) => sum + job.tasks[state], 0);
   const chooseTask = (index: number): void => {
     setFrom(index);
@@ -46,9 +48,9 @@ export function JobPage({ session, number }: { session: Session; number: number 
       <Title text={job.name} live={state}>
         <State state={job.status} />
       </Title>
-      {job.withheld === true && <p class="note">This job is private: only its creator sees the rest.</p>}
-      {job.reason !== null && job.status !== 'done' && <p class="note">{job.reason.text}</p>}
-      {job.endedAt === null && mayWrite(session) && (
+      {isWithheld && <p class="note">This job is private: only its creator sees the rest.</p>}
+      {!isWithheld && job.reason !== null && job.status !== 'done' && <p class="note">{job.reason.text}</p>}
+      {job.endedAt === null && (isWithheld ? isAdmin(session) : mayWrite(session)) && (
         <div class="actions">
           <Act
             text="Cancel"
@@ -57,7 +59,7 @@ export function JobPage({ session, number }: { session: Session; number: number 
           />
         </div>
       )}
-      {job.endedAt !== null && again > 0 && mayWrite(session) && (
+      {job.endedAt !== null && again > 0 && !isWithheld && mayWrite(session) && (
         <div class="actions">
           <Act
             text="Retry failed tasks"
@@ -70,10 +72,12 @@ export function JobPage({ session, number }: { session: Session; number: number 
         </div>
       )}
       <Facts facts={factsOf(job)} />
-      <pre class="command" aria-label="Command">
-        {job.command}
-      </pre>
-      {job.withheld !== true && (
+      {!isWithheld && (
+        <pre class="command" aria-label="Command">
+          {job.command}
+        </pre>
+      )}
+      {!isWithheld && (
         <WhyList
           session={session}
           path={`/v1/jobs/${number}/why`}
@@ -84,9 +88,7 @@ export function JobPage({ session, number }: { session: Session; number: number 
       <Bar parts={parts} label={`${job.tasks.done} of ${job.tasks.total} tasks are done`} />
       {tasks !== null && <Grid states={tasks} counts={job.tasks} onChoose={chooseTask} />}
       {tasks !== null && <Histogram classes={tasks.durations} />}
-      {job.withheld !== true && (
-        <CostChart session={session} path={`/v1/jobs/${number}/costs`} cost={job.cost ?? null} />
-      )}
+      {!isWithheld && <CostChart session={session} path={`/v1/jobs/${number}/costs`} cost={job.cost ?? null} />}
       <Failures failures={job.failures ?? []} />
       {job.recentErrors.length > 0 && (
         <>
@@ -108,11 +110,11 @@ export function JobPage({ session, number }: { session: Session; number: number 
         />
       )}
       {configuration !== null && <ConfigurationSection configuration={configuration} />}
-      {job.withheld !== true && <JobFiles session={session} number={number} />}
-      {job.withheld !== true && (
+      {!isWithheld && <JobFiles session={session} number={number} />}
+      {!isWithheld && (
         <TimeMachine session={session} path={`/v1/jobs/${number}`} from={job.submittedAt} until={job.endedAt} />
       )}
-      {job.withheld !== true && (
+      {!isWithheld && (
         <Logs session={session} path={`/v1/jobs/${number}/logs`} task={logsOf} onAllTasks={() => setLogsOf(null)} />
       )}
     </>

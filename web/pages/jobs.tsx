@@ -52,5 +52,5 @@ const rowOf = (job: Job) => [
   <When at={job.endedAt} />,
   cost(job.cost),
   job.user,
-  <code class="short">{job.command}</code>,
+  job.withheld === true ? '' : <code class="short">{job.command}</code>,
 ];
