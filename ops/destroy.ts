@@ -1,7 +1,10 @@
 // `ropewalk destroy --by-tag`: the emergency stop. Terminates every instance and every cloud resource with a deployment's tag,
 // using only the providers: no database, no Temporal, no API and no Temporal worker.
+import { join } from 'node:path';
+
 import { RopewalkError } from '../domain/errors.ts';
-import { type Configured, configuredProviders } from '../providers/manifests.ts';
+import { exists } from '../providers/local/files.ts';
+import { type Configured, configuredProviders, manifests } from '../providers/manifests.ts';
 import { type Ended, endAll, type Found, listAll, type Where } from './end-all.ts';
 import { findHost } from './host.ts';
 import { plural } from './plural.ts';
@@ -29,6 +32,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     const { env, home } = options;
     // Includes disabled providers, where earlier instances may exist.
     const configured = configuredProviders({ env, home, hostId: (await findHost(home))?.hostId ?? '' });
+    const forgotten = await forgottenSettings(env, home);
     const places = (await Promise.all(configured.map(placesOf))).flat();
     const found = await Promise.all(places.map((place) => listAll(place, deploymentId)));
     const isTable = options.format === 'table';
@@ -42,8 +46,21 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     }
     if (!isTable) printJson(deploymentId, found, ended, said);
     else if (ended.length > 0) printEnded(ended, said);
-    return giveResult(deploymentId, found, ended);
+    const code = giveResult(deploymentId, found, ended);
+    for (const line of forgotten) said.err(line);
+    return forgotten.length > 0 ? 1 : code;
   });
+}
+
+/** The clouds with a settings file in the home that the environment does not name: they are not searched. */
+async function forgottenSettings(env: DestroyOptions['env'], home: string): Promise<string[]> {
+  const lines: string[] = [];
+  for (const { name, title, settingsVariable } of manifests) {
+    const file = join(home, `${name}.json`);
+    if (settingsVariable === null || env[settingsVariable] || !(await exists(file))) continue;
+    lines.push(`${title} was not searched, and ${file} exists: run this again with ${settingsVariable}=${file}`);
+  }
+  return lines;
 }
 
 const usualWithinMs = 10 * 60_000;

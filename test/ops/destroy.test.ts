@@ -1,4 +1,5 @@
 // `ropewalk destroy --by-tag` without a live control plane: no Temporal, no API, no Temporal worker. The oracle is the process table.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -78,6 +79,12 @@ describe('ropewalk destroy --by-tag', () => {
       expect([done.code, JSON.parse(done.stdout).terminated.length]).toEqual([0, 2]);
       expect([one, two, other].map(isAlive)).toEqual([false, false, true]);
       expect((await destroy('--yes')).stdout).toBe('deployment dep_a: 0 instances\n');
+      await writeFile(join(bench.home, 'aws.json'), '{}');
+      const unsearched = await destroy('--yes');
+      expect([unsearched.code, unsearched.stderr]).toEqual([
+        1,
+        expect.stringContaining(`ROPEWALK_AWS_SETTINGS=${join(bench.home, 'aws.json')}`),
+      ]);
     });
 
     it('ends nothing when its id is not typed, and asks for a way to find them', async () => {
