@@ -1,4 +1,4 @@
-// Names that usually mean keys, credentials and databases: python/ropewalk/secret_names.py has the same list.
+// Names that usually mean keys, credentials and databases: python/ropewalk/package_sync/secret_names.py has the same list.
 import { basename } from 'node:path';
 
 const secretName = /\.(?:pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(?:id_|credentials|secrets?\b)/i;

@@ -11,7 +11,7 @@ from ropewalk.batch.found_file import Found, describe
 from ropewalk.batch.header_places import own_place
 from ropewalk.batch.outside_scripts import has_script_ending
 from ropewalk.batch.split_words import words_of_line
-from ropewalk.secret_names import is_secret_name
+from ropewalk.package_sync.secret_names import is_secret_name
 
 #: A larger file is data that a script happens to mention; it is sent where `upload` asks for it.
 _MAX_DATA_BYTES = 32 * 1024

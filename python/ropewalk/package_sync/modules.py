@@ -11,13 +11,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ropewalk.secret_names import is_secret_name
-
 from .archives import PackageFile, zip_of
 from .git import TRUSTLESS, trustless_environment
 from .imports import names_in
 from .names import canonical
 from .problems import PackageSyncError
+from .secret_names import is_secret_name
 
 #: Limit of one file: larger ones are data, which belongs in a bucket.
 MAX_FILE_BYTES = 1024 * 1024
