@@ -52,3 +52,50 @@ def test_the_header_of_a_script_names_no_hidden_file_of_the_home_directory_from_
     assert main(["batch", "run", "job.sh"]) == 2
     assert "give it yourself" in capsys.readouterr().err
     assert jobs.sent("/v1/jobs") == []
+
+
+@pytest.mark.parametrize("option", ["upload", "sync"])
+@pytest.mark.parametrize(
+    ("link", "target", "is_home", "named"),
+    [
+        ("own/deep/key", "../../../.ssh/id", False, "own/deep/key leads outside the current directory"),
+        ("own/keys", "../../.ssh", False, "own/keys leads outside the current directory"),
+        ("beside/key", "../../.ssh/id", False, "own/way/key leads outside the current directory"),
+        ("own/aws", "../.aws", True, "own/aws leads to a hidden file of your home directory"),
+    ],
+)
+def test_links_in_a_directory_that_the_header_uploads_lead_to_no_place_outside_the_current_directory(
+    option: str,
+    link: str,
+    target: str,
+    is_home: bool,
+    named: str,
+    jobs: JobsStandIn,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    work = tmp_path / "work"
+    for path in ("own/deep", "beside", ".aws", "../.ssh"):
+        (work / path).mkdir(parents=True)
+    (tmp_path / ".ssh" / "id").write_text("secret\n")
+    (work / "plain").write_text("plain\n")
+    (work / "own" / "plain").symlink_to("../plain")
+    (work / "own" / "way").symlink_to("../beside")
+    (work / "own" / "loop").symlink_to("loop")
+    (work / "own" / "nothing").symlink_to("../../.ssh/none")
+    monkeypatch.chdir(work)
+    monkeypatch.setattr(Path, "home", lambda: work if is_home else tmp_path)
+    (work / "job.sh").write_text(f"#!/bin/sh\n# ROPEWALK {option} own\n")
+    # A link to a file of the current directory is followed.
+    assert main(["batch", "run", "job.sh"]) == 0
+    assert [file["path"] for file in jobs.sent("/v1/jobs")[-1]["files"]] == ["job.sh", "plain"]
+    (work / link).symlink_to(target)
+    capsys.readouterr()
+    assert main(["batch", "run", "job.sh"]) == 2
+    said = capsys.readouterr().err
+    assert f"the script's header has {option} own, and its link {named}" in said
+    assert "--upload own" in said
+    assert len(jobs.sent("/v1/jobs")) == 1
+    # The user's own option follows links.
+    assert main(["batch", "run", "--upload", "own", "job.sh"]) == 0

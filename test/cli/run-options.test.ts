@@ -1,5 +1,5 @@
 // Options of `batch run` about the number of tasks, their machines, and the client's options in a script's header.
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -114,6 +114,54 @@ describe('a job', () => {
       expect(await submit('env-file ../.ssh/id', ['--env-file', '../.ssh/id'])).toEqual(sent);
       expect(await submit('host-setup-script /none', ['--host-setup-script', '../.ssh/id'])).toEqual(sent);
       expect(await submit('upload own')).toEqual(sent);
+    });
+  });
+
+  it('leaves no place outside the current directory to links in a directory that the header of the script uploads', async () => {
+    await withDirectory(async (place) => {
+      const cwd = join(place, 'work');
+      await mkdir(join(cwd, 'own', 'deep'), { recursive: true });
+      await mkdir(join(cwd, 'beside'));
+      await mkdir(join(place, '.ssh'));
+      await writeFile(join(place, '.ssh', 'id'), 'secret\n');
+      await writeFile(join(cwd, 'plain'), 'plain\n');
+      await symlink('../plain', join(cwd, 'own', 'plain'));
+      await symlink('loop', join(cwd, 'own', 'loop'));
+      await symlink('../../.ssh/none', join(cwd, 'own', 'nothing'));
+      const submit = async (line: string, words: string[] = []) => {
+        await writeFile(join(cwd, 'work.sh'), `#!/bin/sh\n# ROPEWALK ${line}\n`);
+        return submitJob([...words, 'work.sh'], { cwd, env: { HOME: place } });
+      };
+      // A link to a file of the current directory is followed.
+      expect((await submit('upload own')).body).toMatchObject({ files: [{ path: 'work.sh' }, { path: 'plain' }] });
+      // The link of a file, of a directory, and one below a directory that a link leads to.
+      const links: [target: string, at: string, named: string][] = [
+        ['../../../.ssh/id', 'own/deep/key', 'own/deep/key'],
+        ['../../.ssh', 'own/keys', 'own/keys'],
+        ['../../.ssh/id', 'beside/key', 'own/way/key'],
+      ];
+      for (const [target, at, named] of links) {
+        await symlink(target, join(cwd, at));
+        if (at.startsWith('beside')) await symlink('../beside', join(cwd, 'own', 'way'));
+        for (const option of ['upload', 'sync']) {
+          const { code, body, stderr } = await submit(`${option} own`);
+          expect([code, body]).toEqual([2, undefined]);
+          expect(stderr).toContain(
+            `the script's header has ${option} own, and its link ${named} leads outside the current directory`,
+          );
+          expect(stderr).toContain('--upload own');
+        }
+        // The user's own option follows links.
+        expect((await submit('upload own', ['--upload', 'own'])).code).toBe(0);
+        await rm(join(cwd, at));
+      }
+      // In a home directory a link to a hidden file.
+      await mkdir(join(cwd, '.aws'));
+      await symlink('../.aws', join(cwd, 'own', 'aws'));
+      await writeFile(join(cwd, 'work.sh'), '#!/bin/sh\n# ROPEWALK upload own\n');
+      const hidden = await submitJob(['work.sh'], { cwd, env: { HOME: cwd } });
+      expect([hidden.code, hidden.body]).toEqual([2, undefined]);
+      expect(hidden.stderr).toContain('its link own/aws leads to a hidden file of your home directory');
     });
   });
 

@@ -7,10 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from ropewalk.batch.header_places import own_place
+
+
+#: Options that send all files of a directory.
+_SENDS_CONTENT = ("upload", "sync")
 
 
 def check_header_paths(asked: Mapping[str, Collection[str]], given: Collection[str]) -> None:
@@ -18,10 +23,39 @@ def check_header_paths(asked: Mapping[str, Collection[str]], given: Collection[s
     allowed = {os.path.abspath(path) for path in given}
     for option, paths in asked.items():
         for path in paths:
-            place = own_place(Path(path), Path.cwd())
-            if place == "own" or os.path.abspath(path) in allowed:
+            if os.path.abspath(path) in allowed:
                 continue
-            where = "a hidden file of your home directory, or all of it" if place == "hidden" else "outside the current directory"
-            raise click.UsageError(
-                f"the script's header has {option} {path}, which is {where}. If you want that, give it yourself: --{option} {path}"
-            )
+            text = f"the script's header has {option} {path}"
+            place = own_place(Path(path), Path.cwd())
+            if place != "own":
+                where = _HIDDEN if place == "hidden" else _OUTSIDE
+                raise click.UsageError(f"{text}, which is {where}. If you want that, give it yourself: --{option} {path}")
+            found = _foreign_link(path) if option in _SENDS_CONTENT else None
+            if found is not None:
+                link, leads_to = found
+                where = f"to {_HIDDEN}" if leads_to == "hidden" else _OUTSIDE
+                raise click.UsageError(
+                    f"{text}, and its link {link} leads {where}. "
+                    f"Remove the link. If you want to send what it leads to, give the directory yourself: --upload {path}"
+                )
+
+
+_OUTSIDE = "outside the current directory"
+_HIDDEN = "a hidden file of your home directory, or all of it"
+
+
+def _foreign_link(directory: str) -> tuple[str, Literal["outside", "hidden"]] | None:
+    """The first link in a directory to a place that the header may not name. An upload follows links, so this search does too."""
+    visited: set[str] = set()
+    for place, directories, files in os.walk(directory, followlinks=True):
+        if (real := os.path.realpath(place)) in visited:
+            directories.clear()
+            continue
+        visited.add(real)
+        for entry in (os.path.join(place, name) for name in sorted([*directories, *files])):
+            # A link to nothing is not sent.
+            is_followed = os.path.islink(entry) and os.path.exists(entry)
+            leads_to = own_place(Path(entry), Path.cwd()) if is_followed else "own"
+            if leads_to != "own":
+                return os.path.normpath(entry), leads_to
+    return None
