@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
+import type { SchedulerState } from '../../agent/dask/scheduler/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { createBench } from './bench.ts';
 import type { Bench } from './bench.ts';
@@ -44,7 +45,9 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
     expect(hello).toMatchObject({ distributed: version, dask: version });
     const worker = await bench.startWorker(hello, 'c-worker-s', { workerOptions: { nthreads: 3 } });
     await worker.whenRegistered(30_000);
-    const state = await bench.link.whenState(({ workers }) => workers.length === 1, 10_000, 'one worker');
+    // The scheduler hears of a worker before it hears that the worker runs.
+    const runs = ({ workers }: SchedulerState): boolean => workers.some(({ status }) => status === 'running');
+    const state = await bench.link.whenState(runs, 10_000, 'a running worker');
     expect(state.workers).toMatchObject([{ name: 'c-worker-s', nthreads: 3, status: 'running' }]);
     expect((await worker.end()).code).toBe('ENDED');
   });
