@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { cancelJob } from '../../domain/job/events.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { pageDue, pageWritten } from '../../domain/job/summary.ts';
 import { taskPageSize } from '../../domain/job/limits.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { endTasks } from '../builders/end-tasks.ts';
 import { aClusterView } from '../store/fixtures.ts';
-import { createTestApi, endedView, json, type TestApi } from './support.ts';
+import { archivePages } from './archive-pages.ts';
+import { createTestApi, endedView, json } from './support.ts';
 
 describe('reading tasks', () => {
   it('puts archive pages, records in hand and open tasks into the order of their index', async () => {
@@ -193,10 +193,3 @@ describe('reading tasks', () => {
 
 const endInOrder = (job: JobState, tasks: readonly number[]): void =>
   endTasks(job, tasks, () => ({ exitCode: 0, startedAtMs: 1, endedAtMs: 2 }));
-
-async function archivePages(api: TestApi, job: JobState): Promise<void> {
-  for (let due = pageDue(job); due !== null; due = pageDue(job)) {
-    await api.objects.put(taskPageKey('default', job.number, job.pagesWritten), json(due));
-    pageWritten(job, due.length);
-  }
-}

@@ -5,7 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { addEvent } from '../../domain/cluster/notes.ts';
+import { maxUnwrittenRecords } from '../../domain/job/limits.ts';
 import { endTasks } from '../builders/end-tasks.ts';
+import { archivePages } from '../api/archive-pages.ts';
 import { createTestApi, launch } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { hasChromium } from './chromium.ts';
@@ -139,15 +141,18 @@ describe.runIf(hasChromium)('the web application', () => {
     const job = app.api.workflows.jobs.get(number);
     if (job === undefined) throw new Error('no job');
     const nowMs = app.api.now();
-    endTasks(
-      job,
-      Array.from({ length: 9_000 }, (_, task) => task),
-      (task) => ({
-        exitCode: task % 7 === 0 ? 1 : 0,
-        startedAtMs: nowMs - 100_000,
-        endedAtMs: nowMs - 80_000 + ((task * 37) % 15_000),
-      }),
-    );
+    for (let first = 0; first < 9_000; first += maxUnwrittenRecords) {
+      endTasks(
+        job,
+        Array.from({ length: maxUnwrittenRecords }, (_, n) => first + n),
+        (task) => ({
+          exitCode: task % 7 === 0 ? 1 : 0,
+          startedAtMs: nowMs - 100_000,
+          endedAtMs: nowMs - 80_000 + ((task * 37) % 15_000),
+        }),
+      );
+      await archivePages(app.api, job);
+    }
     await signIn();
     await app.page.goto(`/jobs/${number}`);
     const grid = app.page.getByRole('img', { name: 'Tasks by state: 11000 pending, 7714 done, 1286 error' });

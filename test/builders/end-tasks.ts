@@ -1,4 +1,5 @@
-// Ends tasks of a job as its agents do, in any order; the other tasks up to the last one are queued again.
+// Ends tasks of a job as its agents do, in any order; the other tasks up to the last one are queued again. A job grants no more
+// tasks while `maxUnwrittenRecords` of ended ones are not archived: then this throws.
 import { exchange } from '../../domain/job/exchange.ts';
 import { maxHeldLeases } from '../../domain/job/limits.ts';
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
@@ -28,6 +29,7 @@ function endTogether(job: JobState, tasks: readonly number[], resultOf: Paramete
       (task) => task,
     );
   const { grants } = say({ want: tasks.length });
+  if (grants.length < tasks.length) throw new Error(`the job granted ${grants.length} of ${tasks.length} tasks`);
   const results = grants.map(({ lease, task, attempt }): TaskResult => ({
     ...{ lease, task, attempt, signal: null, reason: null },
     ...resultOf(task),
