@@ -119,4 +119,9 @@ export type Delivery = z.infer<typeof delivery>;
 export const deliveryPage = z.object({ items: z.array(delivery), next: z.string().nullable() });
 export type DeliveryPage = z.infer<typeof deliveryPage>;
 
+export const notificationsQuery = pageQuery.extend({
+  /** Only of this type (`job.failed`), or of all types of a noun (`job.*`). */
+  event: z.enum(eventPatterns).default('*'),
+});
+
 export const deliveriesQuery = pageQuery.extend({ webhook: webhookParams.shape.webhook.optional() });

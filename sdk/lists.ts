@@ -15,7 +15,7 @@ export function listOf<T>(request: SendRequest, path: string, options: ListOptio
   return createPaged(fetchPage, first);
 }
 
-type AnyFilter = Filter & { status?: string | readonly string[]; kind?: string; state?: string };
+type AnyFilter = Filter & { status?: string | readonly string[]; kind?: string; state?: string; event?: string };
 
 const timeText = (time: Date | string | undefined): string | undefined =>
   time instanceof Date ? time.toISOString() : time;

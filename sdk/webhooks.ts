@@ -27,8 +27,8 @@ export interface WebhooksApi {
   test(id: string, options?: CallOptions): Promise<{ delivery: number }>;
   /** Deliveries to one webhook, or to all, newest first. */
   deliveries(options?: ListOptions & { webhook?: string }): Paged<Delivery>;
-  /** Notifications of the workspace in the last 30 days, newest first. */
-  notifications(options?: ListOptions): Paged<Notification>;
+  /** Notifications of the workspace in the last 30 days, newest first; of one type (`job.failed`) or noun (`job.*`) with `event`. */
+  notifications(options?: ListOptions & { event?: string }): Paged<Notification>;
 }
 
 export function createWebhooksApi(request: SendRequest): WebhooksApi {

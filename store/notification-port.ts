@@ -62,8 +62,11 @@ export interface NotificationStore {
    * exists.
    */
   add(notification: NewNotification, nowMs: number): Promise<boolean>;
-  /** Newest first. */
-  list(workspace: string, query: { before: number | null; limit: number }): Promise<Notification[]>;
+  /** Newest first. `types`: only these; all without it. */
+  list(
+    workspace: string,
+    query: { before: number | null; limit: number; types?: readonly NotificationType[] },
+  ): Promise<Notification[]>;
   addWebhook(webhook: Webhook): Promise<Answer<Webhook>>;
   /** Oldest first. */
   listWebhooks(workspace: string): Promise<Webhook[]>;

@@ -20,13 +20,14 @@ export function createNotificationStore(database: Database): NotificationStore {
   const { engine } = database;
   return {
     add: (item, nowMs) => database.write((db) => insertNotification(db, item, nowMs)),
-    list: async (workspace, { before, limit }) => {
+    list: async (workspace, { before, limit, types }) => {
       const rows = await database.read((db) =>
         db
           .selectFrom('notifications')
           .selectAll()
           .where('workspace', '=', workspace)
           .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
+          .$if(types !== undefined, (query) => query.where('type', 'in', types ?? []))
           .orderBy('id', 'desc')
           .limit(limit)
           .execute(),

@@ -11,6 +11,7 @@ const tones: Record<string, string> = {
   ...{ error: 'bad', unknown: 'bad', exceeded: 'bad', rejected: 'bad', waiting: 'idle', warned: 'busy' },
   ...{ broken: 'bad', approved: 'good', ok: 'good', valid: 'good', enabled: 'good' },
   ...{ delivered: 'good', failed: 'bad', disabled: 'bad' },
+  ...{ active: 'good', paused: 'idle', due: 'busy', skipped: 'idle', refused: 'bad' },
 };
 
 export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;

@@ -62,4 +62,4 @@ export const isAddress = (path: string): boolean =>
 
 /** Whether a path opens without reloading the application. */
 export const isPage = (path: string): boolean =>
-  /^\/((clusters|jobs)(\/\d+)?|spend|approvals|workspace|clouds)?$/.test(path);
+  /^\/((clusters|jobs)(\/\d+)?|schedules(\/[\w.-]+)?|spend|approvals|notifications|workspace|clouds)?$/.test(path);

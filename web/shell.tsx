@@ -9,6 +9,9 @@ import { DashboardPage } from './pages/dashboard.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
+import { NotificationsPage } from './pages/notifications.tsx';
+import { SchedulePage } from './pages/schedule.tsx';
+import { SchedulesPage } from './pages/schedules.tsx';
 import { SpendPage } from './pages/spend.tsx';
 import { WorkspacePage } from './pages/workspace.tsx';
 
@@ -31,8 +34,10 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
         <nav aria-label="Pages">
           {link('/clusters', 'Clusters')}
           {link('/jobs', 'Jobs')}
+          {link('/schedules', 'Schedules')}
           {link('/spend', 'Spend')}
           {link('/approvals', 'Approvals')}
+          {link('/notifications', 'Notifications')}
           {link('/workspace', 'Workspace')}
           {isAdmin(session) && link('/clouds', 'Clouds')}
         </nav>
@@ -56,19 +61,18 @@ function Page({ session, path }: { session: Session; path: string }) {
   const [, ofDashboard] = /^\/clusters\/(\d+)\/dashboard$/.exec(path) ?? [];
   if (ofDashboard !== undefined) return <DashboardPage session={session} number={Number(ofDashboard)} />;
   if (!isPage(path)) return <NoSuchPage />;
-  const [, kind = 'clusters', number] =
-    /^\/(clusters|jobs|spend|approvals|workspace|clouds)?(?:\/(\d+))?$/.exec(path) ?? [];
+  const [, kind = 'clusters', name] = /^\/([a-z]+)?(?:\/(.+))?$/.exec(path) ?? [];
   if (kind === 'spend') return <SpendPage session={session} />;
   if (kind === 'approvals') return <ApprovalsPage session={session} />;
+  if (kind === 'notifications') return <NotificationsPage session={session} />;
   if (kind === 'clouds') return <CloudsPage session={session} />;
+  if (kind === 'schedules') {
+    return name === undefined ? <SchedulesPage session={session} /> : <SchedulePage {...{ session, name }} />;
+  }
   if (kind === 'workspace') return <WorkspacePage session={session} />;
   if (kind === 'jobs') {
-    return number === undefined ? (
-      <JobsPage session={session} />
-    ) : (
-      <JobPage session={session} number={Number(number)} />
-    );
+    return name === undefined ? <JobsPage session={session} /> : <JobPage session={session} number={Number(name)} />;
   }
-  if (number !== undefined) return <ClusterPage session={session} number={Number(number)} />;
+  if (name !== undefined) return <ClusterPage session={session} number={Number(name)} />;
   return <ClustersPage session={session} />;
 }

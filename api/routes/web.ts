@@ -20,8 +20,11 @@ const pages = [
   '/clusters/:number{[0-9]+}/dashboard',
   '/jobs',
   '/jobs/:number{[0-9]+}',
+  '/schedules',
+  '/schedules/:name{[a-zA-Z0-9][a-zA-Z0-9._-]*}',
   '/spend',
   '/approvals',
+  '/notifications',
   '/workspace',
   '/clouds',
 ];

@@ -2,8 +2,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 
 import { approvalState } from '../../schema/approvals.ts';
-import { pageQuery } from '../../schema/common.ts';
-import { approvalAnswer, deliveriesQuery, signatureHeaders, webhookParams } from '../../schema/webhooks.ts';
+import {
+  approvalAnswer,
+  deliveriesQuery,
+  notificationsQuery,
+  signatureHeaders,
+  webhookParams,
+} from '../../schema/webhooks.ts';
 import { answerApproval } from '../../services/webhooks/answer.ts';
 import { listDeliveries, listNotifications } from '../../services/webhooks/notifications.ts';
 import { createWebhook, deleteWebhook, listWebhooks, testWebhook } from '../../services/webhooks/webhooks.ts';
@@ -83,7 +88,7 @@ export const webhookRoutes = {
     path: '/v1/notifications',
     operationId: 'listNotifications',
     summary: 'List the notifications of the workspace of the last 30 days, newest first',
-    request: { query: pageQuery },
+    request: { query: notificationsQuery },
     responses: { 200: json(named.notificationPage, 'A page of notifications.'), ...problems },
   }),
 };

@@ -1,6 +1,6 @@
 // The notifications of a workspace, and their deliveries to its webhooks. Other parts of the control plane add notifications here; jobs and clusters
 // add theirs in the transaction that writes their state (store/notification-rows.ts).
-import type { NewNotification } from '../../domain/notifications/types.ts';
+import { isSubscribed, notificationTypes, type NewNotification } from '../../domain/notifications/types.ts';
 import type { DeliveryPage, NotificationPage } from '../../schema/webhooks.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
@@ -16,13 +16,14 @@ interface PageInput {
   limit: number;
 }
 
-/** Newest first. */
+/** Newest first. `event`: only those that this pattern covers. */
 export async function listNotifications(
   { deps, actor }: Context,
-  { after, limit }: PageInput,
+  { after, limit, event }: PageInput & { event: string },
 ): Promise<NotificationPage> {
   requireScope(actor, 'read');
-  const query = { before: parseCursor(after), limit: limit + 1 };
+  const types = notificationTypes.filter((type) => isSubscribed([event], type));
+  const query = { before: parseCursor(after), limit: limit + 1, ...(event === '*' ? {} : { types }) };
   const found = await deps.store.notifications.list(actor.workspace, query);
   const items = found
     .slice(0, limit)

@@ -141,6 +141,9 @@ describe('a webhook', () => {
     expect(items.map(({ type }: { type: string }) => type)).toEqual(['cluster.ended', 'cluster.ready']);
     for (const _ of items) await deliver();
     expect(received.map(({ body }) => JSON.parse(body).type)).toEqual(['cluster.ready', 'cluster.ended']);
+    const count = async (event: string) =>
+      (await (await call('GET', `/v1/notifications?event=${event}`)).json()).items?.length;
+    expect(await Promise.all(['*', 'cluster.ready', 'job.*', 'job.x'].map(count))).toEqual([2, 1, 0, undefined]);
   });
 
   it('gets a failed message again later with the same id, and the next one of the same object after it', async () => {

@@ -146,6 +146,6 @@ function queueFacts({ after = [], afterOk = [], priority, schedule, retryOf }: J
   if (after.length > 0) facts.push(['After the end of', links(after)]);
   if (afterOk.length > 0) facts.push(['After the success of', links(afterOk)]);
   if (priority !== undefined) facts.push(['Priority', String(priority)]);
-  if (schedule !== undefined) facts.push(['Schedule', schedule]);
+  if (schedule !== undefined) facts.push(['Schedule', <a href={`/schedules/${schedule}`}>{schedule}</a>]);
   return facts;
 }

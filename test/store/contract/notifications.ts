@@ -77,6 +77,9 @@ export function describeNotifications(backend: Backend): void {
       const rest = await other.notifications.list(slug, { before: all[1]?.id ?? 0, limit: 2 });
       expect(rest).toMatchObject([{ object: 'job/1' }]);
       expect(await other.notifications.list(elsewhere, { before: null, limit: 2 })).toEqual([]);
+      await store.notifications.add(anItem(slug, { object: 'job/4', type: 'job.failed' }), startMs);
+      const failed = { before: null, limit: 2, types: ['job.failed', 'cluster.failed'] as const };
+      expect(await other.notifications.list(slug, failed)).toMatchObject([{ object: 'job/4' }]);
     });
 
     it('with the same `once` are one, and its deliveries too', async () => {
