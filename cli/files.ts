@@ -62,7 +62,7 @@ export async function collectFiles(
   checkSize(files);
   if (stored.length > maxStoredFiles) throw tooMany(maxStoredFiles);
   return {
-    files: await Promise.all(files.map(readOne)),
+    files: await Promise.all(files.map(async (file) => readOne(file, named.includes(file)))),
     stored,
     command: words.map((word) => renamed.get(word) ?? word),
   };
@@ -185,8 +185,9 @@ function checkSize(files: readonly Found[]): void {
   );
 }
 
-async function readOne({ path, source, executable }: Found): Promise<JobFile> {
-  return { path, content: (await read(source)).toString('base64'), executable };
+async function readOne({ path, source, executable }: Found, isImplicit: boolean): Promise<JobFile> {
+  const content = (await read(source)).toString('base64');
+  return { path, content, executable, ...(isImplicit && { implicit: true }) };
 }
 
 async function read(source: string): Promise<Buffer> {

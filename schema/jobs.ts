@@ -28,6 +28,8 @@ export const jobFile = z.strictObject({
   /** Base64. */
   content: z.base64(),
   executable: z.boolean().default(false),
+  /** The user does not name it, only a script does in its lines: a file of `inputFilestore` at its path replaces it. */
+  implicit: z.boolean().default(false),
 });
 
 /** One task for each value, which it finds in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, or for each set of variables. */

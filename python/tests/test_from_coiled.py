@@ -50,6 +50,8 @@ def test_files_that_a_script_names_are_sent(jobs: JobsStandIn, files: Path) -> N
     with pytest.warns(UserWarning) as warned:
         batch.run(["./run.sh"])
     assert sent_paths(jobs) == NAMED
+    # They give way to files of an input filestore; the script itself does not.
+    assert [file.get("implicit") for file in jobs.sent("/v1/jobs")[-1]["files"]] == [None, True, True, True, True, True]
     said = [str(one.message) for one in warned]
     assert "sent too, because run.sh names them: helper.py, data.csv, two words.txt, sub/inner.py, other.sh" in said
     assert any("because of their size: big.csv" in one for one in said)

@@ -1,6 +1,7 @@
 // Submits a job from a request.
 import { RopewalkError } from '../../domain/errors.ts';
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
+import { giveWay, replacedWarning } from '../../domain/job/implicit-files.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
 import type { Bundle } from '../../schema/agent.ts';
 import type { StoredFile } from '../../schema/files.ts';
@@ -41,12 +42,12 @@ export async function createJob(
   );
   await requireDatabase(context);
   await requirePackageFiles(context, body.software);
-  const inputFiles = await inputFilesOf(deps, actor.workspace, body, resolved.files);
+  const { files, inputFiles, replaced } = await filesOf(deps, actor.workspace, body, resolved.files);
   return submitJob(context, {
     // The request as sent, because the named environment may change before the request is repeated.
-    ...{ body: sent, idempotencyKey, machines, machinesInput, warnings },
+    ...{ body: sent, idempotencyKey, machines, machinesInput, warnings: [...warnings, ...replaced] },
     ...{ getOrCreate: body.getOrCreate, privateToCreator: body.privateToCreator },
-    bundle: bundleOf(body, { runtime, inputFiles, machines }, resolved),
+    bundle: bundleOf({ ...body, files }, { runtime, inputFiles, machines }, resolved),
     filestoreOf: (admissionId) => filestoreOf(admissionId, resolved.files),
     settings: { ...settingsOf(resolved), ...(schedule === undefined ? {} : { schedule }) },
     ...(resolved.queue === undefined ? {} : { queue: resolved.queue }),
@@ -73,21 +74,33 @@ const bundleOf = (
   ...(body.schedulerSidecars === undefined ? {} : { sidecars: sidecarsOf(body) }),
 });
 
-/** The files of the request, and the present files of the filestore with other paths. */
-async function inputFilesOf(
+interface JobFiles {
+  files: CreateJobParsed['files'];
+  inputFiles: StoredFile[];
+  /** Warnings about files of the request that the filestore replaces. */
+  replaced: string[];
+}
+
+/** The files of the request, and the present files of the filestore at other paths; a file that only a script names gives way to them. */
+async function filesOf(
   deps: Deps,
   workspace: string,
   { inputFiles, files }: CreateJobParsed,
   { inputFilestore }: ResolvedJob['files'],
-): Promise<StoredFile[]> {
-  const own = new Set([...inputFiles, ...files].map(({ path }) => normalPath(path)));
+): Promise<JobFiles> {
+  const named = files.filter(({ implicit }) => !implicit);
+  const own = new Set([...inputFiles, ...named].map(({ path }) => normalPath(path)));
   const all = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
   if (inputFilestore !== null && all.length === 0) throw emptyFilestore(inputFilestore);
   const stored = all.filter(({ path }) => !own.has(path));
-  checkInputFiles(stored, [...inputFiles, ...files], 'inputFilestore');
+  const { kept, replaced } = giveWay(
+    files.map((file) => ({ ...file, path: normalPath(file.path) })),
+    stored.map(({ path }) => path),
+  );
+  checkInputFiles(stored, [...inputFiles, ...kept], 'inputFilestore');
   const placed = [...inputFiles, ...stored];
   await requireStored(deps, workspace, { files: placed, field: 'inputFiles' });
-  return placed;
+  return { files: kept, inputFiles: placed, replaced: replacedWarning(inputFilestore ?? '', replaced) };
 }
 
 const emptyFilestore = (name: string): RopewalkError =>

@@ -60,6 +60,10 @@ describe('files that a script names', () => {
         'note: sent too, because run.sh names them: helper.py, data.csv, two words.txt, sub/inner.py, other.sh',
       );
       expect(stderr).toContain('note: not sent, although run.sh names them, because of their size: big.csv');
+      // They give way to files of an input filestore; the script itself does not.
+      // eslint-disable-next-line typescript/no-unsafe-type-assertion -- what the command sent
+      const implicit = (body as CreateJob).files?.map((file) => file.implicit);
+      expect(implicit).toEqual([undefined, true, true, true, true, true]);
     });
   });
 

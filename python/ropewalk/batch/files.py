@@ -51,7 +51,7 @@ def collect_files(
     stored = [(one.path, one.source, one.executable) for one in found.values() if one not in with_job]
     _check_size(with_job)
     renamed = [_renamed(word, sent[word].path) if word in sent else word for word in words]
-    return [one.read() for one in with_job], stored, renamed
+    return [one.read(implicit=one in named) for one in with_job], stored, renamed
 
 
 def _renamed(word: str, path: str) -> str:

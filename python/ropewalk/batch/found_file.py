@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import TypedDict
 
 
-class JobFile(TypedDict):
+class _Content(TypedDict):
     path: str
     content: str
     executable: bool
+
+
+class JobFile(_Content, total=False):
+    #: The user does not name it, only a script does: a file of the input filestore at its path replaces it.
+    implicit: bool
 
 
 @dataclass(frozen=True)
@@ -22,9 +27,10 @@ class Found:
     size: int
     executable: bool
 
-    def read(self) -> JobFile:
+    def read(self, *, implicit: bool) -> JobFile:
         content = base64.b64encode(self.source.read_bytes()).decode()
-        return {"path": self.path, "content": content, "executable": self.executable}
+        read: JobFile = {"path": self.path, "content": content, "executable": self.executable}
+        return {**read, "implicit": True} if implicit else read
 
 
 def describe(source: Path, path: str) -> Found:
