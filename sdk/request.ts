@@ -3,6 +3,7 @@
 import type { Connection } from './connection.ts';
 import { ConnectionError, errorFromResponse } from './errors.ts';
 import type { RopewalkApiError } from './errors.ts';
+import { retryPauseMs } from './retry-pause.ts';
 import { sleep } from './sleep.ts';
 
 export interface RequestOptions {
@@ -25,7 +26,7 @@ export type SendRequest = (options: RequestOptions) => Promise<Response>;
 
 export const maxTries = 5;
 const headersTimeoutMs = 30_000;
-const firstPauseMs = 200;
+const firstPauseMs = 300;
 const maxPauseMs = 5_000;
 /** A longer `Retry-After` is not awaited: the caller gets the error, with `retryAfterMs`. */
 const maxRetryAfterMs = 30_000;
@@ -120,10 +121,8 @@ async function attempt(
 function pauseAfter(error: RopewalkApiError, tries: number): number | null {
   const helps = error.status === null || [429, 502, 503, 504].includes(error.status);
   if (!helps || tries >= maxTries || (error.retryAfterMs ?? 0) > maxRetryAfterMs) return null;
-  const ceiling = Math.min(maxPauseMs, firstPauseMs * 2 ** (tries - 1));
-  // Spreads the attempts of clients that failed at the same moment.
-  const jitter = (0.5 + Math.random() / 2) * ceiling;
-  return error.retryAfterMs === undefined ? jitter : error.retryAfterMs + jitter / 4;
+  const limits = { firstMs: firstPauseMs, maxMs: maxPauseMs };
+  return retryPauseMs({ tries, retryAfterMs: error.retryAfterMs ?? null, ...limits, random: Math.random() });
 }
 
 function noAnswer(headers?: Headers): { code: string; status: null; hint: string; requestId: string | undefined } {

@@ -1,11 +1,13 @@
-// HTTP to the API. An outage of the control plane does not stop the work: failures that may pass are retried forever, with
-// jitter, until the signal aborts. The caller gets only the other answers.
+// HTTP to the API. An outage of the control plane does not stop the work: failures that may pass are retried forever, after
+// growing pauses, until the signal aborts. The caller gets only the other answers.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { agentAttemptMs, agentMaxPauseMs } from '../../domain/liveness/limits.ts';
+import { agentAttemptMs, agentFirstPauseMs, agentMaxPauseMs } from '../../domain/liveness/limits.ts';
+import { retryPauseMs } from '../../domain/retry-pause.ts';
 import { sendHttp } from './http.ts';
 import type { HttpAnswer } from './http.ts';
 import { ownError } from './own-error.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 export interface ApiRequest<T> {
   method: 'GET' | 'POST';
@@ -49,8 +51,6 @@ export interface ApiClientOptions {
   onHeard?: () => void;
 }
 
-const firstRetryMs = 100;
-
 export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClientOptions): ApiClient {
   let troubledSinceMs: number | null = null;
   const noteTrouble = (text: string): void => {
@@ -65,7 +65,7 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
   return {
     call: async (request) => {
       const ends = request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]);
-      for (let attempt = 0; ; attempt += 1) {
+      for (let tries = 1; ; tries += 1) {
         const outcome = await attemptOnce(new URL(request.path, apiUrl), request, ends);
         const isForeign = outcome.kind === 'refused' && !outcome.isOurs;
         // An agent whose every request is refused must not count as connected.
@@ -78,14 +78,14 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
         }
         ends.throwIfAborted();
         if (outcome.text !== '') noteTrouble(outcome.text);
-        await sleep(outcome.waitMs ?? backoffMs(attempt), undefined, { signal: ends });
+        await sleep(pauseMs(tries, outcome.retryAfterMs), undefined, { signal: ends });
       }
     },
   };
 }
 
-/** An empty text needs no log line; without `waitMs` the backoff decides. */
-type Attempt<T> = Reply<T> | { kind: 'retry'; text: string; waitMs: number | null };
+/** An empty text needs no log line. */
+type Attempt<T> = Reply<T> | { kind: 'retry'; text: string; retryAfterMs: number | null };
 
 async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSignal): Promise<Attempt<T>> {
   // A separate controller, because AbortSignal.any would leave a listener on the long-lived signal for every attempt.
@@ -106,7 +106,7 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
     if (status >= 200 && status < 300) return { kind: 'answer', answer: request.read(bytes) };
     return judgeError(response, url.pathname);
   } catch (error) {
-    return { kind: 'retry', text: describeError(error), waitMs: null };
+    return { kind: 'retry', text: describeError(error), retryAfterMs: null };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
@@ -117,28 +117,25 @@ function judgeError(response: HttpAnswer, path: string): Attempt<never> {
   const { status } = response;
   const own = ownError(response);
   // The object will exist within moments, so there is no outage pause and no log line.
-  if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', waitMs: null };
+  if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', retryAfterMs: null };
   const text = `${path} answered ${status}${own === null ? ", and the answer is not the API's" : `: ${own.message}`}`;
-  if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, waitMs: retryAfterMs(response) };
+  const retryAfterMs = readRetryAfter(response.headers['retry-after'], Date.now());
+  if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, retryAfterMs };
   if (own === null) return { kind: 'refused', text, isOurs: false };
   if (status === 401) return { kind: 'unauthenticated' };
   if (status === 403 || status === 404 || status === 410) return { kind: 'ended', text };
   return { kind: 'refused', text, isOurs: true };
 }
 
-/** Seconds or a date, capped: a sleeping agent wastes its instance. */
-function retryAfterMs(response: HttpAnswer): number | null {
-  const header = response.headers['retry-after'];
-  if (header === undefined || header === '') return null;
-  const seconds = Number(header);
-  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
-  if (Number.isNaN(waitMs)) return null;
-  // Adds jitter, or all agents with the same answer would retry at the same instant.
-  return Math.min(agentMaxPauseMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
-}
-
-const backoffMs = (attempt: number): number =>
-  Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+/** A long Retry-After is cut: a sleeping agent wastes its instance, and the control plane expects it again within `agentMaxPauseMs`. */
+const pauseMs = (tries: number, retryAfterMs: number | null): number =>
+  retryPauseMs({
+    tries,
+    retryAfterMs: retryAfterMs === null ? null : Math.min(retryAfterMs, agentMaxPauseMs - agentFirstPauseMs),
+    firstMs: agentFirstPauseMs,
+    maxMs: agentMaxPauseMs,
+    random: Math.random(),
+  });
 
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

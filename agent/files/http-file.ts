@@ -7,6 +7,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { readRetryAfter } from '../api-client/retry-after.ts';
 import { requestHttp, requestHttps } from '../node-http.ts';
 import { openInside } from './open-inside.ts';
 
@@ -47,7 +48,15 @@ async function send(file: FileHandle, { url, headers }: Place, signal: AbortSign
 }
 
 /** The other side refused the transfer, or it stopped. */
-export class TransferError extends Error {}
+export class TransferError extends Error {
+  /** From the answer's `Retry-After`; null for none. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null = null) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 /** The received content differs from the requested one. */
 export class OtherContent extends TransferError {}
@@ -119,5 +128,6 @@ async function requireOk(response: IncomingMessage): Promise<void> {
   for await (const chunk of response) text = `${text}${String(chunk)}`.slice(0, 4_000);
   // Error bodies of buckets contain the signed request; only their code is safe to show.
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? /"message":"([^"]{1,200})"/.exec(text)?.[1] ?? '';
-  throw new TransferError(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`);
+  const retryAfterMs = readRetryAfter(response.headers['retry-after'], Date.now());
+  throw new TransferError(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`, retryAfterMs);
 }

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { maxFilesAtOnce } from '../../domain/file-limits.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
+import { retryPauseMs } from '../../domain/retry-pause.ts';
 import { fileDownloads, fileUploads } from '../../schema/files.ts';
 import { jsonBy } from '../api-client/client.ts';
 import type { Session } from '../api-client/session.ts';
-import { type Place, receiveFile, sendFile } from './http-file.ts';
+import { type Place, receiveFile, sendFile, TransferError } from './http-file.ts';
 
 export interface LocalFile {
   /** Absolute, on this instance. */
@@ -30,8 +31,9 @@ export class MissingFile extends Error {}
 
 export const transfersAtOnce = 4;
 const attempts = 8;
-const firstPauseMs = 250;
-const maxPauseMs = 15_000;
+/** With the doubling pauses eight attempts take 45 s on average: a restart of the API costs no task. */
+const firstMs = 1_000;
+const maxMs = 30_000;
 
 export function createTransfers({ session, apiUrl }: { session: Session; apiUrl: string }): Transfers {
   const blob = (sha256: string): Place => ({
@@ -95,7 +97,10 @@ async function withRepeats(signal: AbortSignal, work: (attempt: number) => Promi
       return await work(attempt);
     } catch (error) {
       if (signal.aborted || error instanceof MissingFile || attempt === attempts) throw error;
-      await sleep(Math.min(maxPauseMs, firstPauseMs * 2 ** attempt), undefined, { signal });
+      const asked = error instanceof TransferError ? error.retryAfterMs : null;
+      const retryAfterMs = asked === null ? null : Math.min(asked, maxMs);
+      const pauseMs = retryPauseMs({ tries: attempt, retryAfterMs, firstMs, maxMs, random: Math.random() });
+      await sleep(pauseMs, undefined, { signal });
     }
   }
 }

@@ -3,7 +3,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { agentMaxPauseMs } from '../../domain/liveness/limits.ts';
+import { agentFirstPauseMs, agentMaxPauseMs } from '../../domain/liveness/limits.ts';
+import { retryPauseMs } from '../../domain/retry-pause.ts';
 
 export interface Talk {
   call: (method: string, path: string, token: string, body: unknown) => Promise<unknown>;
@@ -12,8 +13,6 @@ export interface Talk {
   close: () => void;
 }
 
-/** The agent's value. */
-const firstRetryMs = 100;
 /** About ten minutes: a real agent would go on for half an hour. */
 const maxTries = 50;
 
@@ -25,9 +24,13 @@ interface Answered {
 
 /** The pause of a real agent. Shorter ones would make a thousand agents the load of an API that refuses them. */
 const pauseMs = ({ retryAfterSeconds }: Answered, tries: number): number =>
-  retryAfterSeconds > 0
-    ? retryAfterSeconds * 1_000 + Math.random() * firstRetryMs
-    : Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
+  retryPauseMs({
+    tries,
+    retryAfterMs: Math.min(retryAfterSeconds * 1_000, agentMaxPauseMs - agentFirstPauseMs),
+    firstMs: agentFirstPauseMs,
+    maxMs: agentMaxPauseMs,
+    random: Math.random(),
+  });
 
 export function createTalk(apiUrl: string): Talk {
   const { hostname, port } = new URL(apiUrl);

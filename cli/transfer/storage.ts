@@ -1,8 +1,9 @@
 // The context of transfers: the client that plans them, and the API's addresses for files that pass through it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Place } from '../../agent/files/http-file.ts';
+import { type Place, TransferError } from '../../agent/files/http-file.ts';
 import type { Client } from '../../sdk/client.ts';
+import { retryPauseMs } from '../../sdk/retry-pause.ts';
 import { resolveConnection } from '../config.ts';
 import type { CliContext, ConnectionFlags } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -36,7 +37,9 @@ export const filesAtOnce = 500;
 
 export const transfersAtOnce = 4;
 const attempts = 6;
-const firstPauseMs = 250;
+/** With the doubling pauses six attempts take 15 s on average. */
+const firstMs = 1_000;
+const maxMs = 30_000;
 
 export async function withRepeats(signal: AbortSignal, work: (attempt: number) => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +49,10 @@ export async function withRepeats(signal: AbortSignal, work: (attempt: number) =
     } catch (error) {
       const isFinal = error instanceof UsageError || placeFault(error) !== null || attempt === attempts;
       if (signal.aborted || isFinal) throw error;
-      await sleep(firstPauseMs * 2 ** attempt, undefined, { signal });
+      const asked = error instanceof TransferError ? error.retryAfterMs : null;
+      const retryAfterMs = asked === null ? null : Math.min(asked, maxMs);
+      const pauseMs = retryPauseMs({ tries: attempt, retryAfterMs, firstMs, maxMs, random: Math.random() });
+      await sleep(pauseMs, undefined, { signal });
     }
   }
 }

@@ -10,6 +10,7 @@ export const maxHeldMs = 50_000;
 
 /** A hanging request of an agent is aborted after this (the API answers within 10 s), and retried after a pause. */
 export const agentAttemptMs = 20_000;
+export const agentFirstPauseMs = 100;
 export const agentMaxPauseMs = 5_000;
 
 /**

@@ -19,8 +19,11 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 
 from ropewalk.config import Config
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
+from ropewalk.retry_pause import retry_pause
 
 RETRY_FOR_S = 60.0
+_FIRST_PAUSE_S = 0.3
+_MAX_PAUSE_S = 5.0
 REQUEST_TIMEOUT_S = 20.0
 _LAST_TIMEOUT_S = 1.0
 _SLOWEST_BYTES_PER_S = 100_000
@@ -186,7 +189,7 @@ class ClientApi:
             code = "UNAVAILABLE" if answer.code in (502, 503, 504) else "NOT_ROPEWALK"
             message = f"{self.url} answered with HTTP status {answer.code} and no error of Ropewalk."
             error = RopewalkError(message, code=code, status=answer.code, hint="Check the URL of the API.")
-        return _Refusal(error, _seconds(answer.headers.get("Retry-After")))
+        return _Refusal(error, retry_after_of(answer.headers.get("Retry-After")))
 
     def _unreachable(self, error: Exception) -> _Refusal:
         why = getattr(error, "reason", None) or error
@@ -231,24 +234,25 @@ class _Refusal(Exception):
 
 
 class _Retry:
-    """Pauses between attempts, with jitter and exponential growth."""
+    """Growing pauses between attempts."""
 
     def __init__(self, retry_for_s: float, until: float = math.inf) -> None:
         self._deadline = time.monotonic() + retry_for_s
         self._until = until
-        self._pause = 0.2
+        self._tries = 0
 
     def pause_after(self, refusal: _Refusal) -> float:
         """Seconds until the next attempt. Raises the refusal's error when there is none."""
-        # Jitter spreads the attempts of many clients.
-        wait = max(self._pause, refusal.retry_after_s) * random.uniform(0.5, 1) + refusal.retry_after_s / 2
+        self._tries += 1
+        wait = retry_pause(
+            self._tries, refusal.retry_after_s, first_s=_FIRST_PAUSE_S, max_s=_MAX_PAUSE_S, random=random.random()
+        )
         error, next_try = refusal.error, time.monotonic() + wait
         if not is_temporary(error) or next_try > self._deadline:
             raise error from None
         if next_try > self._until:
             message = f"The timeout does not allow another attempt: {error.message}"
             raise ClusterTimeoutError(message, code="TIMEOUT", hint=error.hint, request_id=error.request_id) from error
-        self._pause = min(5.0, self._pause * 2)
         return wait
 
 
@@ -263,7 +267,8 @@ def _json(answer: bytes) -> Any:
     return json.loads(answer) if answer else None
 
 
-def _seconds(header: str | None) -> float:
+def retry_after_of(header: str | None) -> float:
+    """Seconds of a header `Retry-After`, at most 30."""
     try:
         return min(30.0, max(0.0, float(header or 0)))
     except ValueError:

@@ -121,7 +121,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|shared-builds|software)\.ts$|domain\/(units|environment\/(build-stages|limits)|gpu-use|liveness\/limits|software\/(limits|url-text)|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|shared-builds|software)\.ts$|domain\/(units|environment\/(build-stages|limits)|gpu-use|retry-pause|liveness\/limits|software\/(limits|url-text)|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
