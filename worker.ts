@@ -23,7 +23,7 @@ import { createTaskPageActivities } from './activities/task-pages.ts';
 import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
-import { requireDeployment, type DeploymentParts } from './platform/deployment.ts';
+import { noDeployment, requireDeployment, type DeploymentParts } from './platform/deployment.ts';
 import { largeMessages } from './platform/large-messages.ts';
 import { openKeys } from './platform/open-keys.ts';
 import { createLogger } from './platform/logger.ts';
@@ -184,11 +184,8 @@ async function openDatabase(
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
-    if (deployment !== null)
-      await requireDeployment(parts, {
-        ...deployment,
-        claimObjectStore: (id) => store.deployment.claimObjectStore(id),
-      });
+    if (deployment === null) throw noDeployment();
+    await requireDeployment(parts, { ...deployment, claims: store.deployment });
     return store;
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { requireDeployment, type DeploymentParts } from '../platform/deployment.ts';
+import { noDeployment, requireDeployment, type DeploymentParts } from '../platform/deployment.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
@@ -19,18 +19,11 @@ export async function openDatabase(
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null) {
-      await requireDeployment(parts, {
-        ...deployment,
-        claimObjectStore: (id) => store.deployment.claimObjectStore(id),
-      });
+      await requireDeployment(parts, { ...deployment, claims: store.deployment });
       return { store, deploymentId: deployment.deploymentId };
     }
     await store.close();
-    throw new RopewalkError({
-      code: 'CONFLICT',
-      message: 'The database belongs to no deployment yet.',
-      hint: 'Run `ropewalk init`.',
-    });
+    throw noDeployment();
   } catch (error) {
     const hint = error instanceof RopewalkError ? error.problem.hint : undefined;
     logger.fatal({ err: error, ...(hint === undefined ? {} : { hint }) }, 'the API cannot use its database');

@@ -2,7 +2,6 @@
 // unavailable, because it connects on first use. It does not start without its database.
 import { access, constants, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
@@ -11,7 +10,7 @@ import { requestBodyMs, requestHeadersMs } from '../domain/requests/limits.ts';
 import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
 import { createHostCheck } from '../platform/host-check.ts';
 import { largeMessages } from '../platform/large-messages.ts';
-import { openKeys } from '../platform/open-keys.ts';
+import { keyFileIn, openKeys } from '../platform/open-keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
 import { createRegistry } from '../platform/metrics/registry.ts';
@@ -54,7 +53,6 @@ const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.
 const { connectionOptions, namespace: named } = 'value' in temporal ? temporal.value : {};
 const namespace = namespaceOf(named);
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
-const keyFile = join(settings.home, 'keys.json');
 const keys = await waitOrExit(openKeys(settings));
 const objects = await openObjects(settings);
 const { store, deploymentId } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
@@ -121,7 +119,7 @@ const deps = createDeps({
   allowPrivateWebhooks: settings.allowPrivateWebhooks,
   ingressPolicy: settings.ingressPolicy,
   // A keys secret is read once, at the start.
-  ...(settings.keysSecret === null ? { readKeys: () => access(keyFile, constants.R_OK) } : {}),
+  ...(settings.keysSecret === null ? { readKeys: () => access(keyFileIn(home), constants.R_OK) } : {}),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),
 });

@@ -18,7 +18,6 @@ export interface Home {
   lock: string;
   stackFile: string;
   configFile: string;
-  keyFile: string;
   database: string;
 }
 
@@ -51,7 +50,6 @@ export async function openHome(path: string): Promise<Home> {
     lock: join(path, 'lock'),
     stackFile: join(runDir, 'stack.json'),
     configFile: join(path, 'config.yaml'),
-    keyFile: join(path, 'keys.json'),
     database: join(path, 'temporal.db'),
   };
 }

@@ -10,12 +10,14 @@ import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
 import { loadHost } from '../ops/host.ts';
+import { prepareKeys } from '../ops/keys.ts';
 import { namespaceOwner } from '../ops/init/claim.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
 import { reconcileNow } from '../ops/reconcile.ts';
-import { type Keys, loadKeys } from '../platform/keys.ts';
+import type { Keys } from '../platform/keys.ts';
+import { readBucket } from '../platform/objects/location.ts';
 import { listInstanceIds } from '../providers/local/files.ts';
 import type { Store } from '../store/store.ts';
 import { buildBundles } from './build.ts';
@@ -86,8 +88,11 @@ export function createStack(options: StackOptions): Stack {
     const host = await loadHost(home.path);
     const database = await openDatabase({ env, home: home.path, host });
     ({ store } = database);
-    // Reports a damaged file now: the API, which reads it too, would only be restarted again and again.
-    const keys = await loadKeys(home.keyFile);
+    // Reports a missing or damaged file now: the API, which reads it too, would only be restarted again and again.
+    const { keys } = await prepareKeys(
+      { home: home.path, keysSecret: null },
+      { deploymentId: host.deploymentId, deployment: store.deployment, bucket: readBucket(env) },
+    );
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
     const temporal = external ?? embeddedTemporal(ports, config);

@@ -1,8 +1,11 @@
 // Checks that an object store and this process's keys belong to the deployment of the database. Hosts that share a bucket share
 // no home: with other keys a process could open no sealed bundle, and with another bucket a Temporal worker would find no
-// specification and end jobs for good. The first process writes the tag; every other one compares it.
+// specification and end jobs for good. The first process writes the tag; every other one compares it. The tag also has the
+// fingerprints of the keys, for a deployment whose database was lost.
 import { RopewalkError } from '../domain/errors.ts';
-import type { Keys, KeySet } from './keys.ts';
+import { compareKeys, type KnownKeys } from '../domain/known-keys.ts';
+import { requireOwnKeys } from './foreign-keys.ts';
+import type { Keys } from './keys.ts';
 import type { Objects } from './objects/objects.ts';
 
 export const deploymentMarkKey = 'deployment/owner.json';
@@ -12,7 +15,8 @@ export async function requireDeploymentMark(
   objects: Pick<Objects, 'get' | 'put' | 'create'>,
   { deploymentId, keys, where }: { deploymentId: string; keys: Keys; where: string },
 ): Promise<void> {
-  const mine: Mark = { v: 1, deploymentId, keys: { [keys.current.kid]: keys.current.fingerprint } };
+  const { kid, fingerprint } = keys.current;
+  const mine: Mark = { v: 1, deploymentId, keys: [{ kid, fingerprint }] };
   if (await objects.create(deploymentMarkKey, toBytes(mine))) return;
   const mark = parseMark(await objects.get(deploymentMarkKey));
   if (mark.deploymentId !== deploymentId) {
@@ -21,28 +25,31 @@ export async function requireDeploymentMark(
       'Use the database of that deployment, or another bucket or prefix in ROPEWALK_OBJECTS.',
     );
   }
-  const known = Object.entries(mark.keys).map(([kid, fingerprint]) => isSame(keys.byKid(kid), fingerprint));
-  if (!known.includes(true) || known.includes(false)) {
-    throw conflict(
-      `The keys of this process are not those of deployment ${deploymentId}.`,
-      'Use the keys.json of a host that runs, or the secret that it has in ROPEWALK_KEYS_SECRET: sealed objects open with those keys only.',
-    );
-  }
-  if (mark.keys[keys.current.kid] !== undefined) return;
-  // A key was added. One of two concurrent additions may be lost; the next start writes it.
-  await objects.put(deploymentMarkKey, toBytes({ ...mine, keys: { ...mark.keys, ...mine.keys } }));
+  const decision = compareKeys(mark.keys, keys);
+  requireOwnKeys(decision, { deploymentId, recordedIn: markIn(where) });
+  // One of two concurrent additions of a key may be lost; the next start writes it.
+  if (decision.do === 'record') await objects.put(deploymentMarkKey, toBytes({ ...mine, keys: decision.keys }));
+}
+
+/** In messages. */
+export const markIn = (where: string): string => `${deploymentMarkKey} in ${where}`;
+
+/**
+ * The keys that the object store has recorded for this deployment; null when it has none, or is another deployment's.
+ * @throws RopewalkError CONFLICT when the mark is damaged.
+ */
+export async function readMarkedKeys(objects: Pick<Objects, 'get'>, deploymentId: string): Promise<KnownKeys | null> {
+  const bytes = await objects.get(deploymentMarkKey);
+  if (bytes === null) return null;
+  const mark = parseMark(bytes);
+  return mark.deploymentId === deploymentId ? mark.keys : null;
 }
 
 interface Mark {
   v: 1;
   deploymentId: string;
-  /** Maps a key id to its fingerprint. */
-  keys: Record<string, string>;
+  keys: KnownKeys;
 }
-
-/** null: this host lacks the key, for example because it was removed after a rotation. */
-const isSame = (set: KeySet | null, fingerprint: string): boolean | null =>
-  set === null ? null : set.fingerprint === fingerprint;
 
 const toBytes = (mark: Mark): Uint8Array => Buffer.from(JSON.stringify(mark));
 
@@ -58,7 +65,12 @@ function parseMark(bytes: Uint8Array | null): Mark {
 function isMark(value: unknown): value is Mark {
   if (typeof value !== 'object' || value === null) return false;
   const { v, deploymentId, keys }: Partial<Record<keyof Mark, unknown>> = value;
-  return v === 1 && typeof deploymentId === 'string' && typeof keys === 'object' && keys !== null;
+  return v === 1 && typeof deploymentId === 'string' && Array.isArray(keys) && keys.every(isKnownKey);
+}
+
+function isKnownKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('kid' in value) || !('fingerprint' in value)) return false;
+  return typeof value.kid === 'string' && typeof value.fingerprint === 'string';
 }
 
 const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });

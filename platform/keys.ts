@@ -1,5 +1,6 @@
 // The deployment's key file: one random master key per key id, shared by all processes of the deployment. Only derived keys are
-// used, one per purpose: a leak of one never discloses another. The file is never overwritten.
+// used, one per purpose: a leak of one never discloses another. The file is never overwritten, and created only by ops/keys.ts: with
+// new keys every token of an existing deployment would be invalid, and its sealed data unreadable.
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -31,16 +32,26 @@ export interface Keys {
 }
 
 /**
- * Reads the key file; creates it, readable by its owner only, when it does not exist. Safe for concurrent processes.
+ * Null when there is no key file.
  * @throws RopewalkError VALIDATION when the file is damaged or others may read it.
  */
-export async function loadKeys(path: string): Promise<Keys> {
-  const text = (await readKeyFile(path)) ?? (await createKeyFile(path));
-  return parseKeys(text, {
-    name: `key file ${path}`,
-    hint: 'Restore it from a copy: without it, sealed data is lost.',
-  });
+export async function findKeys(path: string): Promise<Keys | null> {
+  const text = await readKeyFile(path);
+  return text === null ? null : parseKeys(text, originOf(path));
 }
+
+/**
+ * Creates the key file, readable by its owner only, with a new key. An existing file is read. Safe for concurrent processes.
+ * @throws RopewalkError VALIDATION when an existing file is damaged or others may read it.
+ */
+export async function createKeys(path: string): Promise<Keys> {
+  return parseKeys((await readKeyFile(path)) ?? (await createKeyFile(path)), originOf(path));
+}
+
+const originOf = (path: string): KeysOrigin => ({
+  name: `key file ${path}`,
+  hint: 'Restore it from a copy: without it, sealed data is lost.',
+});
 
 /** The keys' origin in messages: `key file /home/keys.json`, and the remedy when they are damaged. */
 export interface KeysOrigin {

@@ -1,4 +1,5 @@
 // The database's deployment, and the counter of numbers.
+import { compareKeys, type KnownKeys } from '../domain/known-keys.ts';
 import type { Database } from './database.ts';
 import type { DeploymentStore } from './deployment-port.ts';
 import type { Db } from './tables.ts';
@@ -25,6 +26,7 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         nextNumber: row.next_number,
         objectStoreId: row.object_store_id,
         temporalNamespace: row.temporal_namespace,
+        keys: parseKeys(row.keys),
       };
     },
     claimObjectStore: (id) =>
@@ -32,6 +34,23 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         await db.updateTable('deployment').set({ object_store_id: id }).where('object_store_id', 'is', null).execute();
         const row = await db.selectFrom('deployment').select('object_store_id').executeTakeFirstOrThrow();
         return row.object_store_id ?? id;
+      }),
+    claimKeys: (own) =>
+      database.write(async (db) => {
+        // An update first: on PostgreSQL it locks the row for the comparison.
+        const row = await db
+          .updateTable('deployment')
+          .set((column) => ({ keys: column.ref('keys') }))
+          .returning('keys')
+          .executeTakeFirstOrThrow();
+        const decision = compareKeys(parseKeys(row.keys), own);
+        if (decision.do === 'record') {
+          await db
+            .updateTable('deployment')
+            .set({ keys: JSON.stringify(decision.keys) })
+            .execute();
+        }
+        return decision;
       }),
     claimTemporalNamespace: (namespace) =>
       database.write(async (db) => {
@@ -67,3 +86,6 @@ export async function reserveNumbersTo(db: Db, number: number): Promise<void> {
     .where('next_number', '<=', number)
     .execute();
 }
+
+/** Only `claimKeys` writes the text. */
+const parseKeys = (text: string | null): KnownKeys | null => (text === null ? null : JSON.parse(text));

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
 import { createInstanceActivities } from '../../activities/instances.ts';
-import { loadKeys } from '../../platform/keys.ts';
+import { openKeys } from '../../platform/open-keys.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import type { LaunchRequest, ObservedInstance, Provider } from '../../providers/provider.ts';
 import type { TestStack } from '../../test/support/stack.ts';
@@ -56,7 +56,7 @@ export async function simulate(
     taskQueue: `local/${simulatedHost}`,
     activities: createInstanceActivities({
       provider: () => provider,
-      tokens: createTokens(await loadKeys(`${stack.home}/keys.json`)),
+      tokens: createTokens(await openKeys({ home: stack.home, keysSecret: null })),
       apiUrl: stack.apiUrl,
       probeApi: () => Promise.resolve(true),
     }),

@@ -1,11 +1,13 @@
 // `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints its changes.
 // Safe to repeat.
 import { readKeysSecret } from '../../platform/keys-location.ts';
-import { openKeys } from '../../platform/open-keys.ts';
+import { readBucket } from '../../platform/objects/location.ts';
+import { keyFileIn } from '../../platform/open-keys.ts';
 import { enabledProviders } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase, requireHostFile } from '../database.ts';
 import { loadHost } from '../host.ts';
+import { prepareKeys } from '../keys.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
@@ -32,24 +34,28 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
     await requireHostFile(options);
-    // The API's keys, because tokens are hashed with them.
     const place = { home, keysSecret: readKeysSecret(env) };
+    const bucket = readBucket(env);
     const known = await loadHost(home);
     // The same host id as in the API and the Temporal worker: the sweep uses the worker of that host.
     const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };
     const providers = enabledProviders({ env, home, hostId: host.hostId });
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {
-      const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
+      const { deploymentId } = host;
+      const changes = isNew ? [`created the tables in ${name}, for deployment ${deploymentId}`] : [];
+      const { keys, isNew: areKeysNew } = await prepareKeys(place, {
+        ...{ deploymentId, bucket, deployment: store.deployment },
+      });
+      if (areKeysNew) changes.push(`created the keys in ${keyFileIn(home)}`);
       const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, {
         host,
         providers,
         deployment: store.deployment,
       });
       changes.push(...temporal.changes);
-      const first =
-        admin === undefined ? null : await createFirstAdmin(store, await openKeys(place), { workspace, admin });
-      const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
+      const first = admin === undefined ? null : await createFirstAdmin(store, keys, { workspace, admin });
+      const result = { ...temporal, database: name, deploymentId, hostId: host.hostId, changes };
       if (options.format === 'json') said.json({ ...result, admin: first });
       else await print({ result, first, home, store }, said);
       if (isNew && wasClaimed) said.err(reconcileFirst);

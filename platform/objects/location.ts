@@ -3,6 +3,8 @@
 //   gs://BUCKET/PREFIX?signedUrls=true
 import { z } from 'zod';
 
+import { RopewalkError } from '../../domain/errors.ts';
+
 export type BucketLocation = S3Location | GcsLocation;
 
 interface Common {
@@ -42,6 +44,22 @@ export const bucketLocation = z.string().transform((text, context): BucketLocati
 });
 
 export const bucketLocationExample = 's3://my-bucket/ropewalk?region=eu-central-1';
+
+/**
+ * For programs that do not validate their whole environment. Null when no bucket is named.
+ * @throws RopewalkError VALIDATION
+ */
+export function readBucket(env: Readonly<Record<string, string | undefined>>): BucketLocation | null {
+  const text = env['ROPEWALK_OBJECTS'] ?? '';
+  if (text === '') return null;
+  const parsed = parseLocation(text);
+  if (typeof parsed !== 'string') return parsed;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: `ROPEWALK_OBJECTS ${parsed}.`,
+    hint: `For example: ROPEWALK_OBJECTS=${bucketLocationExample}`,
+  });
+}
 
 /** The location, or the error in the text. */
 function parseLocation(text: string): BucketLocation | string {

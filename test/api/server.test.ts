@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { readSettings } from '../../api/settings.ts';
+import { createKeys } from '../../platform/keys.ts';
 import { openStore } from '../../store/open.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -34,6 +35,7 @@ describe('the API process', () => {
       TEMPORAL_CONFIG_FILE: join(home, 'none.toml'),
     };
     if (hasDatabase) await createDatabase(home);
+    else await createKeys(join(home, 'keys.json'));
     const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     children.push(child);
     const output = { text: '' };
@@ -42,14 +44,13 @@ describe('the API process', () => {
   };
 
   it('starts while Temporal is unavailable, listens on loopback, and drains on SIGTERM', async () => {
-    const { child, output, home } = await start(0);
+    const { child, output } = await start(0);
     const line = await eventually(() => output.text.split('\n').find((text) => text.includes('"listening"')));
     const { address, port } = JSON.parse(line);
     expect(address).toBe('127.0.0.1');
     const url = `http://127.0.0.1:${port}`;
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const ready = fetch(`${url}/readyz`);
-    expect(await readdir(home)).toContain('keys.json');
     const pending = fetch(`${url}/v1/jobs`, {
       headers: { authorization: `Bearer rw_default_aaaaaaaaaaaa-${'a'.repeat(43)}` },
     });
@@ -84,16 +85,17 @@ describe('the API process', () => {
     expect(output.text).toContain('ropewalk init');
   });
 
-  it.each([
+  describe.each([
     ['api/server.ts', { ROPEWALK_PORT: '0' }],
     ['worker.ts', { ROPEWALK_API_URL: 'http://127.0.0.1:9', ROPEWALK_AGENT_BUNDLE: script }],
-  ])(
-    '%s does not run with the home of another deployment: it would lose jobs whose files it cannot see',
-    async (name, more) => {
-      const home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
+  ])('%s does not run', (name, more) => {
+    let home = '';
+    beforeEach(async () => {
+      home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
       homes.push(home);
       await createDatabase(home);
-      await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_other' }));
+    });
+    const run = async () => {
       const env = { ROPEWALK_HOME: home, ROPEWALK_HOST_ID: 'host1', ROPEWALK_PROVIDERS: 'local', ...more };
       const temporal = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_CONFIG_FILE: join(home, 'none.toml') };
       const program = fileURLToPath(new URL(`../../${name}`, import.meta.url));
@@ -104,10 +106,37 @@ describe('the API process', () => {
       children.push(child);
       let text = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      expect(text).toContain('which belongs to deployment d_other; the database belongs to deployment d_test');
-    },
-  );
+      const [code] = await once(child, 'close');
+      return { code, text };
+    };
+
+    it('with the home of another deployment: it would lose jobs whose files it cannot see', async () => {
+      await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_other' }));
+      const { code, text } = await run();
+      expect([code, text]).toEqual([
+        1,
+        expect.stringContaining('which belongs to deployment d_other; the database belongs to deployment d_test'),
+      ]);
+    });
+
+    it('without the key file, and creates none', async () => {
+      await rm(join(home, 'keys.json'));
+      const { code, text } = await run();
+      expect([code, text]).toEqual([2, expect.stringContaining(`There is no key file ${home}/keys.json.`)]);
+      expect(await readdir(home)).not.toContain('keys.json');
+    });
+
+    it('with keys that are not those of the database', async () => {
+      const file = { current: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } };
+      await writeFile(join(home, 'keys.json'), JSON.stringify(file));
+      const { code, text } = await run();
+      expect([code, text]).toEqual([
+        1,
+        expect.stringContaining('The keys of this process are not those of deployment d_test'),
+      ]);
+      expect(await readdir(home)).not.toContain('objects');
+    });
+  });
 
   it('reports every problem of its environment at once', () => {
     const read = () => readSettings({ ROPEWALK_PORT: '99999', ROPEWALK_PUBLIC_URL: 'nowhere' });
@@ -119,6 +148,7 @@ describe('the API process', () => {
 async function createDatabase(home: string): Promise<void> {
   const store = await openStore({ url: null, file: join(home, 'ropewalk.db'), migrate: true });
   await store.deployment.claim('d_test', Date.now());
+  await store.deployment.claimKeys(await createKeys(join(home, 'keys.json')));
   await store.close();
   await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_test' }));
 }

@@ -12,6 +12,7 @@ import { openDatabase } from '../../ops/database.ts';
 import { loadHost } from '../../ops/host.ts';
 import { instancePaths } from '../../providers/local/files.ts';
 import { startTimeOf } from '../../providers/local/processes.ts';
+import { testKeys } from '../platform/support.ts';
 import { makeHome, node24, removeHome, spawnStack } from '../support/stack.ts';
 
 let home = '';
@@ -74,6 +75,22 @@ it.each([
     expect(stack.output()).toContain(said);
     const names = (await readdir(home)).filter((name) => !name.startsWith('ropewalk.db'));
     expect(names.toSorted()).toEqual(['host.json', 'run']);
+    expect(await readdir(join(home, 'run'))).toEqual([]);
+  } finally {
+    await stack.killAll('SIGKILL');
+  }
+});
+
+it('starts nothing, and creates no keys, when the deployment has keys and keys.json is missing', async () => {
+  const { store } = await openDatabase({ env: {}, home, host: await loadHost(home) });
+  await store.deployment.claimKeys(testKeys());
+  await store.close();
+  const stack = await spawnStack(home);
+  try {
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toContain(`${home}/keys.json is missing, and deployment`);
+    expect(stack.output()).toContain('restore keys.json from the backup');
+    expect(await readdir(home)).not.toContain('keys.json');
     expect(await readdir(join(home, 'run'))).toEqual([]);
   } finally {
     await stack.killAll('SIGKILL');

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { buildProduction } from '../../ops/build.ts';
+import { createKeys } from '../../platform/keys.ts';
 import { createClient, type Client } from '../../sdk/client.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { findPostgres, startPostgres, type PostgresServer } from '../store/postgres-server.ts';
@@ -162,6 +163,7 @@ describe.runIf('directory' in postgres && 'program' in s3)('two hosts without a 
   it('refuses a host with another key file', async () => {
     const home = await makeHome();
     try {
+      await createKeys(join(home, 'keys.json'));
       const { ROPEWALK_API_URL: _url, ...env } = shared;
       const child = spawn(node24, ['api/server.ts'], {
         cwd: repository,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { databaseName } from '../../ops/database.ts';
 import { findHost, loadHost } from '../../ops/host.ts';
-import { loadKeys } from '../../platform/keys.ts';
+import { openKeys } from '../../platform/open-keys.ts';
 import { hashSecret, parseToken } from '../../platform/token-secret.ts';
 import { openStore } from '../../store/open.ts';
 import { type CliResult, runCli } from '../cli/run-cli.ts';
@@ -61,7 +61,7 @@ describe('the first admin', () => {
     try {
       expect(await store.people.findToken('default', token?.id ?? '')).toMatchObject({
         token: {
-          secretHash: hashSecret(await loadKeys(join(home, 'keys.json')), token?.secret ?? ''),
+          secretHash: hashSecret(await openKeys({ home, keysSecret: null }), token?.secret ?? ''),
           user: 'ada',
           scopes: ['read', 'write', 'admin', 'operator'],
         },

@@ -46,6 +46,7 @@ describe('ropewalk init', () => {
     expect([code, stderr]).toEqual([0, hint]);
     expect(stdout.trim().split('\n')).toEqual([
       `created the tables in ${home}/ropewalk.db, for deployment ${host.deploymentId}`,
+      `created the keys in ${home}/keys.json`,
       'created namespace another, which keeps ended workflows for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,

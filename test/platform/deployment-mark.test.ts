@@ -1,7 +1,7 @@
 // A bucket that several hosts share: only processes with its deployment's database and keys may use it.
 import { describe, expect, it } from 'vitest';
 
-import { deploymentMarkKey, requireDeploymentMark } from '../../platform/deployment-mark.ts';
+import { deploymentMarkKey, readMarkedKeys, requireDeploymentMark } from '../../platform/deployment-mark.ts';
 import { keySet, memoryObjects, testKeys } from './support.ts';
 
 const where = 's3://bucket/';
@@ -33,6 +33,14 @@ describe('the mark of a deployment in its bucket', () => {
     }
   });
 
+  it('names the keys of its own deployment only', async () => {
+    const objects = memoryObjects();
+    expect(await readMarkedKeys(objects, 'dep_1')).toBeNull();
+    await requireDeploymentMark(objects, first);
+    expect(await readMarkedKeys(objects, 'dep_1')).toEqual([{ kid: 'k1', fingerprint: 'fingerprint-1' }]);
+    expect(await readMarkedKeys(objects, 'dep_2')).toBeNull();
+  });
+
   it('follows a rotation of the keys', async () => {
     const objects = memoryObjects();
     await requireDeploymentMark(objects, first);
@@ -41,12 +49,18 @@ describe('the mark of a deployment in its bucket', () => {
     await expect(requireDeploymentMark(objects, { ...first, keys: onlyNew })).rejects.toThrow('keys of this process');
     await requireDeploymentMark(objects, { ...first, keys: both });
     await requireDeploymentMark(objects, { ...first, keys: onlyNew });
-    await requireDeploymentMark(objects, first);
+    expect((await readMarkedKeys(objects, 'dep_1'))?.map(({ kid }) => kid)).toEqual(['k1', 'k2']);
+    // An old backup of the keys.
+    await expect(requireDeploymentMark(objects, first)).rejects.toThrow(
+      'they lack the newest key that deployment/owner.json in s3://bucket/ names',
+    );
   });
 
   it('says that a damaged mark is damaged', async () => {
     const objects = memoryObjects();
-    await objects.put(deploymentMarkKey, Buffer.from('{"v":2}'));
-    await expect(requireDeploymentMark(objects, first)).rejects.toThrow('deployment/owner.json is damaged');
+    for (const text of ['{"v":2}', '{"v":1,"deploymentId":"dep_1","keys":[{"kid":"k1"}]}']) {
+      await objects.put(deploymentMarkKey, Buffer.from(text));
+      await expect(requireDeploymentMark(objects, first)).rejects.toThrow('deployment/owner.json is damaged');
+    }
   });
 });

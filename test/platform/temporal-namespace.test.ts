@@ -22,8 +22,9 @@ it('is checked before a process claims its object store', async () => {
   const objects = memoryObjects();
   const text = JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32).toString('base64') } });
   const keys = parseKeys(text, { name: 'keys', hint: '' });
-  const parts = { home: '/nowhere', bucket: null, keysSecret: 'arn', objects, keys, namespace: 'ropewalk' };
-  const deployment = { deploymentId: 'dep_1', temporalNamespace: 'jobs', claimObjectStore: async (id: string) => id };
+  const parts = { home: '/nowhere', bucket: null, objects, keys, namespace: 'ropewalk' };
+  const claims = { claimObjectStore: async (id: string) => id, claimKeys: async () => ({ do: 'keep' }) as const };
+  const deployment = { deploymentId: 'dep_1', temporalNamespace: 'jobs', keys: null, claims };
   await expect(requireDeployment(parts, deployment)).rejects.toMatchObject({
     problem: { code: 'CONFLICT', hint: expect.stringContaining('TEMPORAL_NAMESPACE=jobs') },
   });

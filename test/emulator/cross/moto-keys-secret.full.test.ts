@@ -14,8 +14,9 @@ import { RopewalkError } from '../../../domain/errors.ts';
 import { openDatabase } from '../../../ops/database.ts';
 import { checkKeys } from '../../../ops/doctor/keys.ts';
 import { loadHost } from '../../../ops/host.ts';
-import { loadKeys } from '../../../platform/keys.ts';
+import { createKeys } from '../../../platform/keys.ts';
 import { loadKeysSecret } from '../../../platform/keys-secret.ts';
+import { openKeys } from '../../../platform/open-keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { makeHome, node24, removeHome } from '../../support/stack.ts';
@@ -60,7 +61,7 @@ async function createSecret(value: { SecretString: string } | { SecretBinary: Ui
 /** The text of the keys of another deployment, and a part of it that no output may contain. */
 async function newKeys(): Promise<{ text: string; master: string }> {
   const path = join(await newHome(), 'keys.json');
-  await loadKeys(path);
+  await createKeys(path);
   const text = await readFile(path, 'utf8');
   const { current, keys } = JSON.parse(text);
   return { text, master: keys[current] };
@@ -79,7 +80,7 @@ describe('keys in a secret', () => {
   it('are those of the key file whose text it holds', async () => {
     const { text } = await newKeys();
     await writeFile(join(home, 'keys.json'), text, { mode: 0o600 });
-    const fromFile = await loadKeys(join(home, 'keys.json'));
+    const fromFile = await openKeys({ home, keysSecret: null });
     const fromSecret = await loadKeysSecret(await createSecret({ SecretString: text }), clientOf());
     expect(fromSecret.current).toEqual(fromFile.current);
   });

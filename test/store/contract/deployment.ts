@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { maxTasksText } from '../../../schema/jobs.ts';
+import { keySet } from '../../platform/support.ts';
 import { addWorkspace, admitted, atOnce, expectOne, startMs, type Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
@@ -38,6 +39,28 @@ export function describeDeployment(backend: Backend): void {
       expect(new Set(claims).size).toBe(1);
       expect(await other.deployment.read()).toMatchObject({ temporalNamespace: claims[0] });
       expect(await other.deployment.claimTemporalNamespace('late')).toBe(claims[0]);
+    });
+
+    it('keeps the first keys of many processes, and records those that are added later', async () => {
+      const { store, other } = stores();
+      await store.deployment.claim('dep', startMs);
+      expect(await store.deployment.read()).toMatchObject({ keys: null });
+      const key = (index: number) => keySet(`k${index}`, index);
+      const outcomes = await atOnce(10, stores(), async (each, index) => ({
+        ...(await each.deployment.claimKeys({
+          current: key(index),
+          byKid: (kid) => (kid === `k${index}` ? key(index) : null),
+        })),
+        kid: `k${index}`,
+      }));
+      expectOne(outcomes, (outcome) => outcome.do === 'record');
+      const winner = Number(outcomes.find((outcome) => outcome.do === 'record')?.kid.slice(1));
+      const known = (await other.deployment.read())?.keys?.map(({ kid }) => kid);
+      expect(known).toEqual([`k${winner}`]);
+      const rotated = { current: key(99), byKid: (kid: string) => (kid === 'k99' ? key(99) : key(winner)) };
+      expect(await other.deployment.claimKeys(rotated)).toMatchObject({ do: 'record' });
+      expect(await store.deployment.claimKeys(rotated)).toEqual({ do: 'keep' });
+      expect((await store.deployment.read())?.keys?.map(({ kid }) => kid)).toEqual([`k${winner}`, 'k99']);
     });
 
     it('gives no reserved number, and never lowers its counter', async () => {
