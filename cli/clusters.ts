@@ -1,5 +1,5 @@
 // Clusters on a terminal: a table row, one line of progress, and all details.
-import type { Cluster } from '../sdk/client.ts';
+import type { Cluster, ClusterEvent, JobEvent } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
 import { formatStages } from './boot-stages.ts';
 import { formatCost, formatDollars } from './dollars.ts';
@@ -67,9 +67,10 @@ export function formatDetails(cluster: Cluster): string {
   return lines.join('\n');
 }
 
-/** `2024-11-18 17:25:10 READY: 3 of 3 instances are ready` */
-export function formatEvent({ at, code, text }: Cluster['events'][number]): string {
-  return `${formatTime(at)} ${code}: ${oneLine(text)}`;
+/** `2024-11-18 17:25:10 #9 READY: 3 of 3 instances are ready`; events of jobs have no numbers. */
+export function formatEvent(event: ClusterEvent | JobEvent): string {
+  const number = 'seq' in event ? `#${event.seq} ` : '';
+  return `${formatTime(event.at)} ${number}${event.code}: ${oneLine(event.text)}`;
 }
 
 const costText = ({ dollars, dollarsPerHour }: NonNullable<Cluster['cost']>): string =>

@@ -11,7 +11,7 @@ import type {
 } from '../domain/cluster/state.ts';
 import type { ClusterOrders } from '../domain/cluster/orders.ts';
 import type { CostInterval } from '../domain/cost/interval.ts';
-import type { Moment } from '../domain/cluster/history.ts';
+import type { Moment, NumberedEvent } from '../domain/cluster/history.ts';
 import type { InstanceNote } from '../domain/cluster/instance/environment-notes.ts';
 import type { ClusterStatus, InstanceState, Stage } from '../domain/cluster/statuses.ts';
 import type { Market } from '../domain/offers/offer.ts';
@@ -166,7 +166,7 @@ export interface ClusterView {
   provider: string;
   instances: InstanceView[];
   failures: { code: string; text: string; count: number; lastAtMs: number }[];
-  events: { atMs: number; code: string; text: string; by?: string }[];
+  events: NumberedEvent[];
   createdAtMs: number;
   readyAtMs: number | null;
   endedAtMs: number | null;

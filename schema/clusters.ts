@@ -8,6 +8,7 @@ import { clusterMachinesInput } from './machines.ts';
 import { usageKind, usageReport } from './agent.ts';
 import { envMap } from './jobs.ts';
 import { ownCost } from './costs.ts';
+import { clusterEvent } from './events.ts';
 import { planPrice } from './plans.ts';
 import { environment, software } from './software.ts';
 
@@ -232,10 +233,8 @@ export const cluster = z.object({
   region: z.string().nullable().optional(),
   instances: z.array(instance),
   failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })),
-  /** `by`: the user who requested it, if any. */
-  events: z.array(
-    z.object({ at: z.iso.datetime(), code: z.string(), text: z.string(), by: z.string().nullable().optional() }),
-  ),
+  /** The newest 50; `GET /v1/clusters/{number}/events` has all. */
+  events: z.array(clusterEvent),
   createdAt: z.iso.datetime(),
   readyAt: time,
   endedAt: time,

@@ -28,10 +28,10 @@ export type ErrorLine = z.infer<typeof errorLine>;
 export const reason = z.object({ code: z.string(), text: z.string(), at: z.iso.datetime() });
 
 /** A whole number in a path or query. `Number('1e2')` and `Number('0x10')` are numbers too, but never meant. */
-const digits = (inner: z.ZodNumber) =>
+export const digits = (inner: z.ZodNumber) =>
   z.preprocess((value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value), inner);
 
-const wholeNumber = z.number({ error: 'expected a whole number in decimal digits' }).int();
+export const wholeNumber = z.number({ error: 'expected a whole number in decimal digits' }).int();
 
 /** `after` is the `next` of the previous page; the last page has `next: null`. */
 export const pageQuery = z.object({

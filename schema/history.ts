@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { stageNames } from '../domain/cluster/statuses.ts';
 import { reason } from './common.ts';
+import { clusterEvent } from './events.ts';
 
 export const atQuery = z.object({
   /** An RFC 3339 time, or an age, e.g. `20 minutes`; now by default. */
@@ -42,7 +43,7 @@ export const clusterAt = z.object({
   /** Dask workers that had started and were not leaving; null for the cluster of a job. */
   workersStarted: z.number().int().nullable(),
   /** The newest ones until then. */
-  events: z.array(z.object({ at: z.iso.datetime(), code: z.string(), text: z.string(), by: z.string().nullable() })),
+  events: z.array(clusterEvent),
   ...money,
 });
 export type ClusterAt = z.infer<typeof clusterAt>;

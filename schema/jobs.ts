@@ -279,18 +279,3 @@ export type LogLine = z.infer<typeof logLine>;
 
 export const listJobsQuery = listQuery.extend({ name: nameInput.optional(), status: listOf(jobStatus).optional() });
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
-
-export const eventsQuery = z.object({
-  follow: z.enum(['true', 'false']).default('false'),
-  since: z.iso.datetime().optional(),
-});
-
-/** An event of a job: one line of `application/x-ndjson`. */
-export const jobEvent = z.object({
-  at: z.iso.datetime(),
-  code: z.string(),
-  text: z.string(),
-  /** The user who requested it, if any. */
-  by: z.string().nullable().optional(),
-});
-export type JobEvent = z.infer<typeof jobEvent>;

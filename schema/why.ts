@@ -7,7 +7,13 @@ export const whySentence = z.object({
   text: z.string(),
   /** The sentence's facts: numbers and texts of the view, and events as `event CODE`, with their time. */
   facts: z.array(
-    z.object({ name: z.string(), value: z.union([z.string(), z.number()]), at: z.iso.datetime().nullable() }),
+    z.object({
+      name: z.string(),
+      value: z.union([z.string(), z.number()]),
+      at: z.iso.datetime().nullable(),
+      /** Numbers (`seq`) of the events of the cluster, or of the job's cluster, that record it, the newest 20. Empty where no event does. */
+      events: z.array(z.number().int()),
+    }),
   ),
 });
 export type WhySentence = z.infer<typeof whySentence>;

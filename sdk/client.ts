@@ -54,7 +54,8 @@ export type {
   Whoami,
   WorkspaceInfo,
 } from '../schema/people.ts';
-export type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task, TaskStates } from '../schema/jobs.ts';
+export type { ClusterEvent, JobEvent } from '../schema/events.ts';
+export type { CreatedJob, CreateJob, Job, LogLine, Task, TaskStates } from '../schema/jobs.ts';
 export type { Cloud } from '../schema/clouds.ts';
 export type { CloudsApi } from './clouds.ts';
 export type { ClusterAt, JobAt } from '../schema/history.ts';
@@ -63,7 +64,7 @@ export type { FailureGroup } from './cluster-errors.ts';
 export { startCluster } from './cluster-handle.ts';
 export type { ClusterHandle, StartClusterOptions } from './cluster-handle.ts';
 export type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
-export type { ClusterEvent, ClusterListOptions, ClustersApi, Duration } from './clusters.ts';
+export type { ClusterListOptions, ClustersApi, Duration } from './clusters.ts';
 export {
   AuthenticationError,
   ConfigurationError,
@@ -76,7 +77,7 @@ export {
   ServerError,
   ValidationError,
 } from './errors.ts';
-export type { EventOptions } from './events.ts';
+export type { ClusterEventOptions, EventOptions } from './events.ts';
 export type { FollowOptions } from './follow.ts';
 export type { JobListOptions, JobsApi, LogOptions, WaitOptions } from './jobs.ts';
 export type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';

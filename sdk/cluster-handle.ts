@@ -3,9 +3,10 @@
 import type { Cluster, CreateCluster, Credentials } from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
 import type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
-import type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
+import type { ClusterEvent } from '../schema/events.ts';
+import type { ClustersApi, Duration } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
-import type { EventOptions } from './events.ts';
+import type { ClusterEventOptions } from './events.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -44,7 +45,7 @@ export interface ClusterHandle extends AsyncDisposable {
   /** A link to its Jupyter server, when it was started with `jupyter: true`. It signs its opener in, and is valid for minutes. */
   jupyterUrl(options?: CallOptions): Promise<string>;
   logs(options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
-  events(options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
+  events(options?: ClusterEventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   keepalive(timeout?: Duration, options?: CallOptions): Promise<void>;
   /** Stops the cluster, even when it existed before. */
   stop(options?: CallOptions): Promise<void>;

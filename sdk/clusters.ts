@@ -15,8 +15,9 @@ import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './clu
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
 import { createOwn } from './create-own.ts';
 import type { Configuration } from '../schema/configuration.ts';
+import type { ClusterEvent } from '../schema/events.ts';
 import type { Why } from '../schema/why.ts';
-import type { EventOptions } from './events.ts';
+import type { ClusterEventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
 import { timeText } from './times.ts';
@@ -27,8 +28,6 @@ import type { ResolveSources } from './own-address.ts';
 import type { Paged } from './pages.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
-
-export type ClusterEvent = Cluster['events'][number];
 
 /** A number of seconds, or text as Dask reads it: `5 minutes`, `90s`. */
 export type Duration = number | string;
@@ -99,7 +98,7 @@ export interface ClustersApi {
    */
   at(number: number, time: Date | string, options?: CallOptions): Promise<ClusterAt>;
   /** Events of the cluster, oldest first, with the user who caused each; of ended clusters too. `since` reads the newer ones. */
-  events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
+  events(number: number, options?: ClusterEventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
    * Resolves when that many workers (by default 0.3 of all) have started, or when every worker has started or failed and at
    * least one has started: check `dask.workersStarted`. Throws ClusterFailedError, with the grouped reasons, when the cluster

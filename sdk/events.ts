@@ -8,11 +8,20 @@ export interface EventOptions extends FollowOptions {
   since?: Date | string;
 }
 
+/** A page of a cluster's events: the next one is after the `seq` of the last event. */
+export interface ClusterEventOptions extends EventOptions {
+  /** Only events with greater numbers (`seq`). */
+  after?: number;
+  /** At most so many events; a followed answer ends after them. */
+  limit?: number;
+}
+
 export function readEvents<T extends { at: string }>(
   request: SendRequest,
   path: string,
-  options: EventOptions,
+  options: ClusterEventOptions,
 ): AsyncGenerator<T, void, undefined> {
   const since = options.since === undefined ? undefined : new Date(options.since).toISOString();
-  return followLines<T>(request, { path, query: () => ({ since }), keyOf: () => '' }, options);
+  const { after, limit } = options;
+  return followLines<T>(request, { path, query: () => ({ since, after, limit }), keyOf: () => '' }, options);
 }

@@ -18,7 +18,7 @@ export interface FollowOptions {
 export interface Source<T> {
   path: string;
   /** For a connection that starts shortly before the newest time yielded so far. */
-  query: (resumeAt: string | undefined) => Record<string, string | boolean | undefined>;
+  query: (resumeAt: string | undefined) => Record<string, string | number | boolean | undefined>;
   /** Lines of the same key come in the same order in every connection. */
   keyOf: (line: T) => string;
 }

@@ -1,7 +1,8 @@
 // Batch jobs: create, read, cancel, and wait for them.
 import type { CostOverTime } from '../schema/costs.ts';
+import type { JobEvent } from '../schema/events.ts';
 import type { JobAt } from '../schema/history.ts';
-import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, RetryJob, Task, TaskStates } from '../schema/jobs.ts';
+import type { CreatedJob, CreateJob, Job, LogLine, RetryJob, Task, TaskStates } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import type { Configuration } from '../schema/configuration.ts';
 import type { Why } from '../schema/why.ts';

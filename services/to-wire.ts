@@ -1,5 +1,6 @@
 // Converts workflow views to responses: times as RFC 3339, without internal fields.
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
+import type { NumberedEvent } from '../domain/cluster/history.ts';
 import type { IdleGpus } from '../domain/gpu-use.ts';
 import { maxTimeMs } from '../domain/requests/limits.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -93,11 +94,8 @@ const wireWaiting = (waiting: WaitingView | null): Cluster['waitingForCapacity']
         text: waiting.text,
       };
 
-const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Cluster['events'][number] => ({
-  at: time(atMs),
-  code,
-  text,
-  by: by ?? null,
+export const wireEvent = ({ seq, atMs, code, text, by }: NumberedEvent) => ({
+  ...{ seq, at: time(atMs), code, text, by: by ?? null },
 });
 
 function wireInstance(view: InstanceView): Cluster['instances'][number] {

@@ -1,4 +1,5 @@
 // Explains a cluster or job in sentences, from its view, the ledger, its specification, the offers and the quota.
+import type { NumberedEvent } from '../domain/cluster/history.ts';
 import { explainCluster } from '../domain/cluster/why.ts';
 import { explainJob } from '../domain/job/why.ts';
 import type { Offer } from '../domain/offers/offer.ts';
@@ -10,8 +11,9 @@ import type { JobSpec } from '../schema/job-spec.ts';
 import type { Why } from '../schema/why.ts';
 import { requireCreator } from './auth/privacy.ts';
 import { requireScope } from './auth/scopes.ts';
+import { newestEvents } from './clusters/events.ts';
 import type { Context } from './context.ts';
-import { clusterOfJob } from './jobs/cluster-of-job.ts';
+import { openOrEndedCluster } from './jobs/cluster-of-job.ts';
 import { readUsage } from './people/usage.ts';
 import { offersFor } from './offers.ts';
 import { providerOf } from './providers.ts';
@@ -23,6 +25,7 @@ interface Subject {
   user: string;
   provider: string;
   settings: JobSpec['settings'] | ClusterSpec['settings'] | null;
+  events: readonly NumberedEvent[];
 }
 
 /** @throws RopewalkError NOT_FOUND, and FORBIDDEN for another user's private cluster. */
@@ -37,8 +40,9 @@ export async function explainClusterNow(context: Context, { number }: { number: 
     : deps.views.endedJobSpec(actor.workspace, number));
   const settings = spec?.settings ?? null;
   const idleTimeoutMs = settings !== null && 'dask' in settings ? settings.dask.idleTimeoutMs : null;
-  const own = explainCluster(view, idleTimeoutMs);
-  return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings }, own))]);
+  const events = await newestEvents(deps, view);
+  const own = explainCluster({ ...view, events }, idleTimeoutMs);
+  return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings, events }, own))]);
 }
 
 /** @throws RopewalkError NOT_FOUND, and FORBIDDEN for another user's private job. */
@@ -49,8 +53,10 @@ export async function explainJobNow(context: Context, { number }: { number: numb
   requireCreator(actor, 'Job', viewed.record, 'may read why it is as it is');
   const { view } = viewed;
   const settings = (await deps.views.endedJobSpec(actor.workspace, number))?.settings ?? null;
-  const own = explainJob(view, await clusterOfJob(context, view), settings);
-  return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings }, own))]);
+  const cluster = await openOrEndedCluster(context, view);
+  const events = cluster === null ? [] : await newestEvents(deps, cluster);
+  const own = explainJob(view, view.endedAtMs === null ? cluster : null, settings, events);
+  return answer(viewed, [...own, ...(await explainAround(context, { ...view, settings, events }, own))]);
 }
 
 /** Adds facts outside the view: the quota while it may still grow, and its instance types. */
@@ -63,6 +69,7 @@ async function explainAround(context: Context, subject: Subject, own: WhySentenc
     machines: subject.settings?.machines ?? null,
     offers: await offersOf(context, subject),
     launched: ledger.get(subject.number) ?? [],
+    events: subject.events,
   });
   return [...(quota === null ? [] : explainQuota(quota)), ...types];
 }
@@ -106,7 +113,7 @@ const answer = (
   status,
   sentences: sentences.map(({ facts, ...sentence }) => ({
     ...sentence,
-    facts: facts.map(({ name, value, atMs }) => ({ name, value, at: timeOrNull(atMs) })),
+    facts: facts.map(({ atMs, ...fact }) => ({ ...fact, at: timeOrNull(atMs) })),
   })),
   staleSince: timeOrNull(staleSinceMs),
 });

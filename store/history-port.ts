@@ -2,6 +2,6 @@
 import type { Moment } from '../domain/cluster/history.ts';
 
 export interface HistoryStore {
-  /** Calls `take` for each change up to that time, in order: a long history is never completely in memory. */
-  read(query: { cluster: number; untilMs: number }, take: (moment: Moment) => void): Promise<void>;
+  /** The next changes, at most some thousands, with greater numbers than `after`, up to that time, in order; empty at the end. */
+  page(query: { cluster: number; untilMs: number; after: number }): Promise<Moment[]>;
 }

@@ -5,26 +5,19 @@ import type { HistoryStore } from './history-port.ts';
 import type { Db } from './tables.ts';
 
 export const createHistoryStore = (database: Database): HistoryStore => ({
-  async read({ cluster, untilMs }, take) {
-    let after = 0;
-    for (;;) {
-      const from = after;
-      const rows = await database.read((db) =>
-        db
-          .selectFrom('cluster_history')
-          .select(['seq', 'body'])
-          .where('cluster', '=', cluster)
-          .where('seq', '>', from)
-          .where('at_ms', '<=', untilMs)
-          .orderBy('seq')
-          .limit(pageSize)
-          .execute(),
-      );
-      for (const { body } of rows) take(JSON.parse(body) as Moment);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < pageSize) return;
-      after = last.seq;
-    }
+  async page({ cluster, untilMs, after }) {
+    const rows = await database.read((db) =>
+      db
+        .selectFrom('cluster_history')
+        .select('body')
+        .where('cluster', '=', cluster)
+        .where('seq', '>', after)
+        .where('at_ms', '<=', untilMs)
+        .orderBy('seq')
+        .limit(pageSize)
+        .execute(),
+    );
+    return rows.map(({ body }) => JSON.parse(body) as Moment);
   },
 });
 

@@ -6,6 +6,7 @@ import { capacityDeadlineMs, missingSlots, missingText } from '../domain/cluster
 import { clusterGpus } from '../domain/cluster/instance/gpus.ts';
 import { stagesOf } from '../domain/cluster/instance/stages.ts';
 import { endReason } from '../domain/cluster/instance/transitions.ts';
+import { maxHistoryHeld } from '../domain/cluster/limits.ts';
 import { ordersOf } from '../domain/cluster/orders.ts';
 import { hasReleasedSlot } from '../domain/cluster/slot/slots.ts';
 import type { ClusterState } from '../domain/cluster/state.ts';
@@ -140,10 +141,14 @@ export function endedCluster(last: ClusterView, text: string, nowMs: number): Cl
     reason,
     terminated: last.launched,
     instances: [],
-    events: [...last.events, reason],
+    events: [...last.events, { seq: lastSeq(last) + maxHistoryHeld + 1, ...reason }],
     endedAtMs: nowMs,
   };
 }
+
+/** Its workflow may have made up to `maxHistoryHeld` changes that it could not write; a reader may know their events. */
+const lastSeq = ({ events, history }: ClusterView): number =>
+  Math.max(0, events.at(-1)?.seq ?? 0, history?.at(-1)?.seq ?? 0);
 
 /** The row of an open job's cluster, until the cluster's first view creates its own. Null for an ended job, which starts no cluster. */
 export const clusterRecordOfJob = (job: StoredRecord<JobView> | null): StoredRecord<ClusterView> | null =>

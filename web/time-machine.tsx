@@ -103,11 +103,11 @@ function Past({ past }: { past: ClusterAt | JobAt }) {
       {'events' in past && past.events.length > 0 && (
         <Table
           caption="Newest events up to that moment"
-          columns={['When', 'What', 'By', 'Text']}
+          columns={['#', 'When', 'What', 'By', 'Text']}
           rows={past.events
             .toReversed()
             .slice(0, eventsShown)
-            .map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
+            .map(({ seq, at, code, by, text }) => [seq, <When at={at} />, code, by ?? '', text])}
         />
       )}
     </>

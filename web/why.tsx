@@ -22,10 +22,18 @@ export function WhyList({ session, path, changes }: { session: Session; path: st
     <>
       <h2>Why</h2>
       <ul>
-        {why.sentences.map(({ about, text }) => (
-          <li key={`${about} ${text}`}>{text}</li>
+        {why.sentences.map(({ about, text, facts }) => (
+          <li key={`${about} ${text}`}>
+            {text} <small>{eventsOf(facts)}</small>
+          </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** The numbers in the table of events. */
+function eventsOf(facts: Why['sentences'][number]['facts']): string {
+  const numbers = [...new Set(facts.flatMap(({ events }) => events))].toSorted((a, b) => a - b);
+  return numbers.map((number) => `#${number}`).join(' ');
 }

@@ -3,7 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 
 import { clusterLogsQuery, listClustersQuery } from '../../schema/clusters.ts';
 import { numberParam } from '../../schema/common.ts';
-import { eventsQuery } from '../../schema/jobs.ts';
+import { clusterEventsQuery } from '../../schema/events.ts';
 import { adaptCluster } from '../../services/clusters/adapt.ts';
 import { createCluster } from '../../services/clusters/create.ts';
 import { issueCredentials } from '../../services/clusters/credentials.ts';
@@ -112,8 +112,8 @@ export const clusterRoutes = {
     method: 'get',
     path: '/v1/clusters/{number}/events',
     operationId: 'readClusterEvents',
-    summary: 'Read the events of a cluster, as NDJSON',
-    request: { params: numberParam, query: eventsQuery },
+    summary: 'Read the events of a cluster, as NDJSON: all, or a page by their numbers',
+    request: { params: numberParam, query: clusterEventsQuery },
     responses: { 200: ndjson(named.clusterEvent, 'One ClusterEvent per line.'), ...problems },
   }),
   why: createRoute({

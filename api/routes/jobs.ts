@@ -2,7 +2,8 @@
 import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam } from '../../schema/common.ts';
-import { eventsQuery, listJobsQuery, logsQuery, tasksQuery, taskStates } from '../../schema/jobs.ts';
+import { jobEventsQuery } from '../../schema/events.ts';
+import { listJobsQuery, logsQuery, tasksQuery, taskStates } from '../../schema/jobs.ts';
 import { cancelJob, cancelTasksOfJob } from '../../services/jobs/cancel.ts';
 import { createJob } from '../../services/jobs/create.ts';
 import { readJobEvents } from '../../services/jobs/events.ts';
@@ -87,7 +88,7 @@ export const jobRoutes = {
     path: '/v1/jobs/{number}/events',
     operationId: 'readJobEvents',
     summary: 'Read the events of a job, as NDJSON; the cluster of the same number has its own events',
-    request: { params: numberParam, query: eventsQuery },
+    request: { params: numberParam, query: jobEventsQuery },
     responses: { 200: ndjson(named.jobEvent, 'One JobEvent per line.'), ...problems },
   }),
   why: createRoute({

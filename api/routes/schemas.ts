@@ -45,6 +45,7 @@ import {
 } from '../../schema/webhooks.ts';
 import { createSchedule, schedule, scheduleDetails, scheduleList } from '../../schema/schedules.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
+import { clusterEvent, jobEvent } from '../../schema/events.ts';
 import { why } from '../../schema/why.ts';
 import {
   buildArchive,
@@ -55,17 +56,7 @@ import {
   buildProgressAnswer,
 } from '../../schema/shared-builds.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
-import {
-  cancelTasks,
-  createdJob,
-  createJob,
-  job,
-  jobEvent,
-  jobPage,
-  logLine,
-  retryJob,
-  taskPage,
-} from '../../schema/jobs.ts';
+import { cancelTasks, createdJob, createJob, job, jobPage, logLine, retryJob, taskPage } from '../../schema/jobs.ts';
 
 export const named = {
   schedule: schedule.openapi('Schedule'),
@@ -90,7 +81,7 @@ export const named = {
   why: why.openapi('Why'),
   cluster: cluster.openapi('Cluster'),
   clusterPage: clusterPage.openapi('ClusterPage'),
-  clusterEvent: cluster.shape.events.element.openapi('ClusterEvent'),
+  clusterEvent: clusterEvent.openapi('ClusterEvent'),
   createCluster: createCluster.openapi('CreateCluster'),
   createdCluster: createdCluster.openapi('CreatedCluster'),
   scaleCluster: scaleCluster.openapi('ScaleCluster'),

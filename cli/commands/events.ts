@@ -1,9 +1,9 @@
 // `ropewalk batch events JOB` and `ropewalk cluster events CLUSTER`: prints events.
 import { Command, Option } from 'commander';
 
-import type { Client, ClusterEvent, EventOptions, JobEvent } from '../../sdk/client.ts';
+import type { Client, ClusterEvent, ClusterEventOptions, JobEvent } from '../../sdk/client.ts';
 import type { Reference } from '../arguments.ts';
-import { parseReference, parseSince } from '../arguments.ts';
+import { parseAmount, parseLimit, parseReference, parseSince } from '../arguments.ts';
 import { formatEvent } from '../clusters.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../context.ts';
 import { connect, withConnection } from '../context.ts';
@@ -15,6 +15,8 @@ import { numberOfCluster, numberOfJob, referenceHelp } from '../references.ts';
 interface EventsFlags extends ConnectionFlags {
   follow?: boolean;
   since?: Date;
+  after?: number;
+  limit?: number;
   format: 'text' | 'json';
 }
 
@@ -22,7 +24,7 @@ interface Subject {
   noun: 'job' | 'cluster';
   group: 'batch' | 'cluster';
   numberOf: (client: Client, reference: Reference, signal: AbortSignal) => Promise<number>;
-  read: (client: Client, number: number, options: EventOptions) => AsyncIterable<JobEvent | ClusterEvent>;
+  read: (client: Client, number: number, options: ClusterEventOptions) => AsyncIterable<JobEvent | ClusterEvent>;
 }
 
 export const jobEventsCommand = (context: CliContext, finish: Finish): Command =>
@@ -52,6 +54,11 @@ function eventsCommand(context: CliContext, finish: Finish, { noun, group, numbe
         .choices(['text', 'json'])
         .default('text'),
     );
+  if (noun === 'cluster') {
+    command
+      .option('--after <event>', 'only events with greater numbers: the next page', parseAmount)
+      .option('--limit <count>', 'at most so many events', parseLimit);
+  }
   return withConnection(command).action(async (reference: Reference, flags: EventsFlags) => {
     const client = await connect(context, flags);
     const { output } = context;
@@ -63,6 +70,8 @@ function eventsCommand(context: CliContext, finish: Finish, { noun, group, numbe
         signal,
         ...(flags.follow === true && { follow: true }),
         ...(flags.since && { since: flags.since }),
+        ...(flags.after !== undefined && { after: flags.after }),
+        ...(flags.limit !== undefined && { limit: flags.limit }),
         onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
       });
       for await (const event of events) await output.outLine(format(event));

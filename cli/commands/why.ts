@@ -1,7 +1,7 @@
 // `ropewalk batch why JOB` and `ropewalk cluster why CLUSTER`: explains its state.
 import { Command } from 'commander';
 
-import type { Client, Why } from '../../sdk/client.ts';
+import type { Client, Why, WhySentence } from '../../sdk/client.ts';
 import type { Reference } from '../arguments.ts';
 import { parseReference } from '../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
@@ -50,9 +50,16 @@ const titles: Record<Why['sentences'][number]['about'], string> = {
 /** One line per sentence; the title once per topic. */
 function formatWhy({ sentences }: Why): string {
   return sentences
-    .map(({ about, text }, index) => {
+    .map(({ about, text, facts }, index) => {
       const title = sentences[index - 1]?.about === about ? '' : titles[about];
-      return `${title.padEnd(10)} ${text.replace(/\s*\n\s*/g, ' | ')}`;
+      return `${title.padEnd(10)} ${text.replace(/\s*\n\s*/g, ' | ')}${formatEventsOf(facts)}`;
     })
     .join('\n');
+}
+
+/** ` (events #3, #17)`: the numbers that `cluster events` prints. */
+function formatEventsOf(facts: WhySentence['facts']): string {
+  const numbers = [...new Set(facts.flatMap(({ events }) => events))].toSorted((a, b) => a - b);
+  if (numbers.length === 0) return '';
+  return ` (${numbers.length === 1 ? 'event' : 'events'} ${numbers.map((number) => `#${number}`).join(', ')})`;
 }

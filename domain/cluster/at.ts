@@ -3,7 +3,7 @@ import { microsPerHour, totalCost } from '../cost/amount.ts';
 import type { CostInterval } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
 import type { Reason } from '../reason.ts';
-import type { EventChange, InstanceChange, Moment } from './history.ts';
+import { eventOf, type InstanceChange, type Moment, type NumberedEvent } from './history.ts';
 import { maxEventsKept } from './limits.ts';
 import { type ClusterStatus, type InstanceState, type ProcessState, type Stage, stageNames } from './statuses.ts';
 
@@ -27,7 +27,7 @@ export interface ClusterAt {
   /** Dask workers that had started and were not leaving; 0 for the cluster of a job. */
   workersStarted: number;
   /** The newest ones. */
-  events: (Omit<EventChange, 'kind'> & { atMs: number })[];
+  events: NumberedEvent[];
   /** Millionths of a dollar. */
   micros: number;
   microsPerHour: number;
@@ -53,12 +53,10 @@ export function applyMoment(fold: Fold, moment: Moment): void {
   if (moment.seq <= fold.lastSeq) return;
   fold.lastSeq = moment.seq;
   switch (moment.kind) {
-    case 'event': {
-      const { atMs, code, text, by } = moment;
-      fold.events.push({ atMs, code, text, ...(by === undefined ? {} : { by }) });
+    case 'event':
+      fold.events.push(eventOf(moment));
       if (fold.events.length > maxEventsKept) fold.events.shift();
       return;
-    }
     case 'status': {
       const { status, reason, target } = moment;
       fold.status = { status, reason, target };

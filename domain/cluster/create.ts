@@ -1,14 +1,14 @@
 // Creates a cluster's state.
 import { createProjection } from '../projection.ts';
-import { type History, createHistory, record } from './history.ts';
+import { createHistory } from './history.ts';
+import { addEvent } from './notes.ts';
 import type { ClusterSettings, ClusterState, DaskSettings, DaskState } from './state.ts';
 
 export function createClusterState(
   cluster: { number: number; workspace: string; createdAtMs: number; user: string },
   settings: ClusterSettings,
 ): ClusterState {
-  const created = createdEvent(cluster);
-  return {
+  const state: ClusterState = {
     v: 1,
     number: cluster.number,
     workspace: cluster.workspace,
@@ -31,33 +31,16 @@ export function createClusterState(
     lostToReport: [],
     jobNotified: false,
     alarm: null,
-    events: [created],
-    history: historyFrom(created),
+    events: [],
+    history: createHistory(),
     projection: createProjection(cluster.createdAtMs),
     costs: [],
     terminated: 0,
     launched: 0,
     dask: settings.dask === null ? null : createDaskState(settings.dask),
   };
-}
-
-const createdEvent = ({
-  user,
-  createdAtMs,
-}: {
-  user: string;
-  createdAtMs: number;
-}): ClusterState['events'][number] => ({
-  atMs: createdAtMs,
-  code: 'CREATED',
-  text: `created by ${user}`,
-  by: user,
-});
-
-function historyFrom({ atMs, ...event }: ClusterState['events'][number]): History {
-  const history = createHistory();
-  record(history, atMs, { kind: 'event', ...event });
-  return history;
+  addEvent(state, cluster.createdAtMs, 'CREATED', `created by ${cluster.user}`, cluster.user);
+  return state;
 }
 
 function createDaskState({ adaptive }: DaskSettings): DaskState {

@@ -15,6 +15,9 @@ export interface EventChange {
   by?: string;
 }
 
+/** An event of the list of a cluster. Numbers of events only grow; the numbers between them belong to other changes. */
+export type NumberedEvent = { seq: number; atMs: number } & Omit<EventChange, 'kind'>;
+
 export interface StatusChange {
   kind: 'status';
   status: ClusterStatus;
@@ -44,6 +47,10 @@ export interface History {
   /** The last recorded value of each existing instance. */
   instances: Record<string, { key: string; stages: StageName[] }>;
 }
+
+export const eventOf = ({ seq, atMs, code, text, by }: NumberedEvent): NumberedEvent => ({
+  ...{ seq, atMs, code, text, ...(by === undefined ? {} : { by }) },
+});
 
 export const createHistory = (): History => ({ nextSeq: 1, held: [], status: '', instances: {} });
 

@@ -4,9 +4,9 @@ import { record } from './history.ts';
 import type { ClusterState } from './state.ts';
 
 export function addEvent(state: ClusterState, atMs: number, code: string, text: string, by?: string): void {
-  const event = { atMs, code, text, ...(by === undefined ? {} : { by }) };
-  state.events = [...state.events, event].slice(-maxEventsKept);
-  record(state.history, atMs, { kind: 'event', code, text, ...(by === undefined ? {} : { by }) });
+  const event = { code, text, ...(by === undefined ? {} : { by }) };
+  state.events = [...state.events, { seq: state.history.nextSeq, atMs, ...event }].slice(-maxEventsKept);
+  record(state.history, atMs, { kind: 'event', ...event });
 }
 
 /** Answers the agents that wait for orders. */

@@ -8,7 +8,7 @@ import type { Projection } from '../projection.ts';
 import type { CostInterval, InstancePrice } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
 import type { Lateness } from './instance/lateness.ts';
-import type { History } from './history.ts';
+import type { History, NumberedEvent } from './history.ts';
 import type { ProcessState } from './statuses.ts';
 import type { CapacityWait } from './capacity/capacity-wait.ts';
 import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machine-settings.ts';
@@ -276,8 +276,8 @@ export interface ClusterState {
   /** The job was notified that its cluster ends. */
   jobNotified: boolean;
   alarm: Reason | null;
-  /** `by`: the user who requested it, if any. */
-  events: { atMs: number; code: string; text: string; by?: string }[];
+  /** The newest ones; the history has all. */
+  events: NumberedEvent[];
   /** Numbers of the newest requests of each kind; absent until the first numbered one. */
   asked?: { scale?: number; adapt?: number };
   /** The usage last written to its reservation; absent until the first request for another size. */

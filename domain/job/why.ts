@@ -9,7 +9,7 @@ import {
 } from '../cluster/why.ts';
 import type { Reason } from '../reason.ts';
 import { plural } from '../units.ts';
-import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
+import { clause, eventFact, fact, newestEvent, timeText, type WhySentence } from '../why.ts';
 import type { FailureGroup } from './failure-groups.ts';
 import { instancesFor } from './placement.ts';
 import type { JobSettings } from './state.ts';
@@ -29,24 +29,41 @@ export interface JobFacts {
   failures?: readonly FailureGroup[];
 }
 
-export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events' | 'failures' | 'gpus'>;
+export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'failures' | 'gpus'>;
+
+/** All events of its cluster, oldest first; empty until the cluster exists. */
+type Events = ClusterFacts['events'];
 
 /** From the job's specification. */
 export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
 
 /** `cluster`: null until it exists. `rules`: null once the specification was deleted. */
-export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence[] {
+export function explainJob(
+  job: JobFacts,
+  cluster: JobCluster | null,
+  rules: JobRules | null,
+  events: Events,
+): WhySentence[] {
   if (job.status === 'waiting') return [explainWait(job)];
-  if (job.status !== 'pending' && job.status !== 'running') return [explainEnd('job', job), ...explainErrors(job)];
+  if (job.status !== 'pending' && job.status !== 'running') {
+    return [explainEnd('job', { ...job, events }), ...explainErrors(job)];
+  }
   return [
     explainState(job, cluster, rules),
-    ...explainReason(job.reason),
+    ...explainReason(job.reason, events),
     ...explainErrors(job),
-    explainSize(job, rules),
-    ...explainReleased(cluster),
-    ...explainCapacity(cluster?.waiting ?? null),
-    ...explainGpus(cluster?.gpus),
-    ...explainFailedInstances(cluster?.failures ?? []),
+    explainSize(job, rules, events),
+    ...(cluster === null ? [] : explainCluster(cluster, events)),
+  ];
+}
+
+function explainCluster(cluster: JobCluster, events: Events): WhySentence[] {
+  const all = { ...cluster, events };
+  return [
+    ...explainReleased(cluster, events),
+    ...explainCapacity(all),
+    ...explainGpus(all),
+    ...explainFailedInstances(all),
   ];
 }
 
@@ -74,10 +91,10 @@ function explainState(job: JobFacts, cluster: JobCluster | null, rules: JobRules
 }
 
 /** An instance runs one task at a time, so the number of tasks and the user's maximum limit the number of instances. */
-function explainSize({ instances, tasks }: JobFacts, rules: JobRules | null): WhySentence {
+function explainSize({ instances, tasks }: JobFacts, rules: JobRules | null, events: Events): WhySentence {
   const { total } = tasks;
   const useful = instancesFor(total, rules?.headTasks, Number.POSITIVE_INFINITY);
-  const facts = [fact('instances', instances), fact('tasks', total)];
+  const facts = [fact('instances', instances, null, newestEvent(events, 'CREATED')), fact('tasks', total)];
   const why =
     instances >= useful
       ? 'one for each task that may run at a time, so that more would have nothing to run'
@@ -85,11 +102,12 @@ function explainSize({ instances, tasks }: JobFacts, rules: JobRules | null): Wh
   return { about: 'size', text: `The job has ${plural(instances, 'instance')}, ${why}.`, facts };
 }
 
-function explainReleased(cluster: JobCluster | null): WhySentence[] {
-  const released = cluster?.events.findLast(({ code }) => code === 'RELEASED');
-  if (cluster === null || released === undefined) return [];
-  const text = `It keeps ${plural(cluster.target, 'instance')}: at ${timeText(released.atMs)} ${clause(released.text)}.`;
-  return [{ about: 'size', text, facts: [eventFact(released)] }];
+function explainReleased({ target }: JobCluster, events: Events): WhySentence[] {
+  return newestEvent(events, 'RELEASED').map((released) => ({
+    about: 'size',
+    text: `It keeps ${plural(target, 'instance')}: at ${timeText(released.atMs)} ${clause(released.text)}.`,
+    facts: [eventFact(released, [released])],
+  }));
 }
 
 const maxCausesNamed = 5;

@@ -3,6 +3,7 @@ import { dollarsOf, type CostInterval } from '../cost/interval.ts';
 import { marketsOf } from '../cluster/capacity/machines.ts';
 import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
 import { formatBytes, plural } from '../units.ts';
+import type { NumberedEvent } from '../cluster/history.ts';
 import { fact, type WhySentence } from '../why.ts';
 import type { Offer } from './offer.ts';
 import { planRole, type PlannedRole } from './plan.ts';
@@ -19,6 +20,8 @@ export interface TypeFacts {
   offers: readonly Offer[];
   /** From the cost ledger. */
   launched: readonly Launched[];
+  /** Of the cluster. A launch has the time of its instances. */
+  events: readonly NumberedEvent[];
 }
 
 export function explainTypes(facts: TypeFacts): WhySentence[] {
@@ -30,14 +33,14 @@ export function explainTypes(facts: TypeFacts): WhySentence[] {
   return [...explainRole(facts, 'head'), ...explainRole(facts, 'worker')];
 }
 
-function explainRole({ machines, offers, launched }: TypeFacts, role: Role): WhySentence[] {
+function explainRole({ machines, offers, launched, events }: TypeFacts, role: Role): WhySentence[] {
   const had = groupLaunched(launched.filter((each) => each.role === role));
-  if (machines === null) return had.map((group) => launchedSentence(group, role));
+  if (machines === null) return had.map((group) => launchedSentence(group, role, events));
   const types = role === 'head' ? machines.headTypes : machines.workerTypes;
   const markets = role === 'head' ? marketsOf('on-demand') : marketsOf(machines.spotPolicy);
   const plan = planRole(offers, { count: 1, types, markets, zones: machines.zones });
   const choice = choiceSentence(plan, types, role);
-  return [...had.map((group) => launchedSentence(group, role, types[0])), choice];
+  return [...had.map((group) => launchedSentence(group, role, events, types[0])), choice];
 }
 
 const nameOf: Record<Role, string> = { head: 'The head instance', worker: 'Workers' };
@@ -72,13 +75,17 @@ const maxNext = 2;
 
 interface Group extends Launched {
   count: number;
+  /** Times of their launches. */
+  launches: Set<number>;
 }
 
 function launchedSentence(
-  { count, type, market, zone, microsPerHour, fromMs }: Group,
+  { count, type, market, zone, microsPerHour, fromMs, launches }: Group,
   role: Role,
+  events: TypeFacts['events'],
   first?: string,
 ): WhySentence {
+  const noted = events.filter(({ code, atMs }) => code === 'LAUNCHED' && launches.has(atMs));
   const price = dollarsOf(microsPerHour);
   const been = `${plural(count, role === 'head' ? 'head instance' : 'worker instance')} of ${type} ${count === 1 ? 'was' : 'were'}`;
   const instead =
@@ -88,7 +95,11 @@ function launchedSentence(
   return {
     about: 'instanceType',
     text: `${been} launched ${market} in ${zone} for $${price} an hour${count === 1 ? '' : ' each'}${instead}.`,
-    facts: [fact('instances', count), fact('type', type, fromMs), fact('dollars per hour', price, fromMs)],
+    facts: [
+      fact('instances', count, null, noted),
+      fact('type', type, fromMs, noted),
+      fact('dollars per hour', price, fromMs, noted),
+    ],
   };
 }
 
@@ -98,8 +109,11 @@ function groupLaunched(launched: readonly Launched[]): Group[] {
   for (const each of launched) {
     const key = JSON.stringify([each.type, each.market, each.zone, each.microsPerHour]);
     const known = groups.get(key);
-    if (known === undefined) groups.set(key, { ...each, count: 1 });
-    else known.count += 1;
+    if (known === undefined) groups.set(key, { ...each, count: 1, launches: new Set([each.fromMs]) });
+    else {
+      known.count += 1;
+      known.launches.add(each.fromMs);
+    }
   }
   return [...groups.values()];
 }

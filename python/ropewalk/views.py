@@ -18,6 +18,8 @@ class WhyFact(TypedDict):
     name: str
     value: str | int | float
     at: str | None
+    #: Numbers (`seq`) of the cluster's events that record it; empty where no event does.
+    events: list[int]
 
 
 class WhySentence(TypedDict):
@@ -82,6 +84,8 @@ class DaskView(TypedDict):
 
 
 class Event(TypedDict):
+    #: Its number: later events have greater ones.
+    seq: int
     at: str
     code: str
     text: str

@@ -147,7 +147,8 @@ class StandIn:
             return 200, {"number": int(number), "instances": self.past}
         if verb == "why":
             text = f"The cluster is {view['status']}."
-            sentence = {"about": "state", "text": text, "facts": []}
+            fact = {"name": "ready", "value": view["status"], "at": None, "events": [9, 3]}
+            sentence = {"about": "state", "text": text, "facts": [fact, {**fact, "events": [3]}]}
             return 200, {"number": int(number), "status": view["status"], "sentences": [sentence], "staleSince": None}
         if verb.partition("?")[0] == "logs":
             return 200, b"".join(self.line(one) for one in self.lines)

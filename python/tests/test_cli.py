@@ -192,6 +192,13 @@ def test_links_of_a_cluster_are_printed_alone(api: StandIn, ropewalk: Run, monke
     assert api.sent(f"/clusters/7/{site}-link") == [None]
 
 
+def test_why_names_the_events(api: StandIn, ropewalk: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROPEWALK_API_URL", api.url)
+    monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
+    api.views[7] = new_view(7, {"name": "blue"})
+    assert ropewalk("cluster", "why", "blue")[:2] == (0, "State      The cluster is pending. (events #3, #9)\n")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -9,7 +9,8 @@ import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { timeOf } from '../list-query.ts';
-import { time } from '../to-wire.ts';
+import { readHistory } from './history.ts';
+import { time, wireEvent } from '../to-wire.ts';
 
 /** @throws RopewalkError NOT_FOUND, VALIDATION for a time before its start or in the future, FORBIDDEN for another user's private cluster. */
 export async function getClusterAt(
@@ -25,9 +26,7 @@ export async function getClusterAt(
     ...{ number, name: view.name, at: time(atMs) },
     ...{ status: at.status, reason: wireReason(at.reason), target: at.target, instances: instancesOf(at) },
     workersStarted: view.dask === null ? null : at.workersStarted,
-    events: at.events.map(({ atMs: eventMs, code, text: what, by }) => ({
-      ...{ at: time(eventMs), code, text: what, by: by ?? null },
-    })),
+    events: at.events.map(wireEvent),
     ...moneyOf(at),
   };
 }
@@ -53,7 +52,7 @@ export function pastTime(
 /** Requires a view that was read first: entries that leave it afterwards are in the database. */
 export async function foldCluster({ store }: Deps, view: ClusterView, atMs: number): Promise<Folded> {
   const fold = createFold();
-  await store.history.read({ cluster: view.number, untilMs: atMs }, (moment) => applyMoment(fold, moment));
+  for await (const moment of readHistory(store, { cluster: view.number, untilMs: atMs })) applyMoment(fold, moment);
   for (const moment of view.history ?? []) if (moment.atMs <= atMs) applyMoment(fold, moment);
   const written = (await store.costs.ofClusters([view.number])).get(view.number) ?? [];
   return withView(clusterAt(fold, mergeEntries(view.costs ?? [], written), atMs), fold, view, atMs);

@@ -5,11 +5,14 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { Context } from '../context.ts';
 
 /** Null for an ended job, and for one that has not started its cluster. */
-export async function clusterOfJob(
+export const clusterOfJob = async (context: Pick<Context, 'deps'>, job: JobView): Promise<ClusterView | null> =>
+  job.endedAtMs === null ? await openOrEndedCluster(context, job) : null;
+
+/** Null for a job that has not started its cluster. */
+export async function openOrEndedCluster(
   { deps }: Pick<Context, 'deps'>,
-  { workspace, number, endedAtMs }: JobView,
+  { workspace, number }: JobView,
 ): Promise<ClusterView | null> {
-  if (endedAtMs !== null) return null;
   try {
     return (await deps.views.cluster(workspace, number)).view;
   } catch (error) {

@@ -1,18 +1,38 @@
 // The events of a job in order, derived from its view, which keeps only its newest errors. Nothing is stored for them.
-import type { JobEvent } from '../../schema/jobs.ts';
+import type { JobEvent } from '../../schema/events.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
-import type { Context } from '../context.ts';
-import { followEvents, type EventsInput } from '../follow-events.ts';
+import type { Context, Deps } from '../context.ts';
+import { readAgain, type FollowInput, type ViewSource } from '../live/follow.ts';
+import { time } from '../to-wire.ts';
+
+export interface JobEventsInput extends FollowInput {
+  number: number;
+  since?: string | undefined;
+}
 
 /** Rejects before the first event for an invalid scope or number. */
-export async function readJobEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<JobEvent>> {
+export async function readJobEvents({ deps, actor }: Context, input: JobEventsInput): Promise<AsyncIterable<JobEvent>> {
   requireScope(actor, 'read');
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
   const { view: first, record } = await deps.views.job(actor.workspace, input.number);
   requireCreator(actor, 'Job', record, 'may read its events');
-  return followEvents(deps, input, { first, read, hasEnded, eventsOf: jobEvents, added: addedSince });
+  return followEvents(deps, input, { first, read, hasEnded });
+}
+
+async function* followEvents(
+  deps: Pick<Deps, 'stopping'>,
+  input: JobEventsInput,
+  source: ViewSource<JobView>,
+): AsyncGenerator<JobEvent> {
+  const sinceMs = input.since === undefined ? 0 : Date.parse(input.since);
+  let given: readonly Happened[] = [];
+  for await (const view of readAgain(deps, input, source)) {
+    const events = jobEvents(view);
+    for (const { atMs, ...event } of addedSince(given, events)) if (atMs >= sinceMs) yield { at: time(atMs), ...event };
+    given = events;
+  }
 }
 
 const hasEnded = ({ status }: JobView) => status !== 'waiting' && status !== 'pending' && status !== 'running';

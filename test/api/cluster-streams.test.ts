@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
+import { forgetHistory } from '../../domain/cluster/history.ts';
 import { addEvent } from '../../domain/cluster/notes.ts';
-import { added, joined } from '../../services/clusters/events.ts';
+import { recordChanges } from '../../domain/cluster/changes.ts';
 import type { LogQuery } from '../../providers/provider.ts';
+import { aClusterView } from '../store/fixtures.ts';
 import { eventually } from '../support/eventually.ts';
 import { testCloud } from './providers.ts';
 import { createReplica, createTestApi, linesOf, type TestApi } from './support.ts';
@@ -111,8 +113,14 @@ describe('the events of a cluster', () => {
     await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
     const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
     expect(events).toEqual([
-      { at: expect.any(String), code: 'CREATED', text: 'created by ada', by: 'ada' },
-      { at: expect.any(String), by: 'ada', code: 'SCALE', text: 'asked for 8 instances; adaptive scaling is off' },
+      { seq: 1, at: expect.any(String), code: 'CREATED', text: 'created by ada', by: 'ada' },
+      {
+        seq: 2,
+        at: expect.any(String),
+        by: 'ada',
+        code: 'SCALE',
+        text: 'asked for 8 instances; adaptive scaling is off',
+      },
     ]);
     const later = new Date(api.now() + 60_000).toISOString();
     expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);
@@ -133,12 +141,38 @@ describe('the events of a cluster', () => {
     expect(events.map(({ code }) => code)).toEqual(['CREATED', ...codes]);
   });
 
-  it('are each there once when they are recorded and in the view', () => {
-    const event = (atMs: number, code: string) => ({ atMs, code, text: '' });
-    const all = [event(1, 'A'), event(2, 'B'), event(2, 'C'), event(3, 'D'), event(4, 'E')];
-    expect(joined(all.slice(0, 4), all.slice(2))).toEqual(all);
-    // A record that was lost while the database was unavailable.
-    expect(joined([event(1, 'A'), event(3, 'D')], all.slice(1))).toEqual(all);
+  it('are read in pages by their numbers, from the database and from the view', async () => {
+    const api = await createTestApi();
+    const number = await api.startCluster();
+    const state = api.workflows.clusters.get(number);
+    if (state === undefined) throw new Error('no workflow');
+    const add = (count: number) => {
+      // Other changes have numbers too.
+      recordChanges(state, api.now());
+      for (let nth = 0; nth < count; nth += 1) addEvent(state, api.now(), 'NOTE', 'something');
+    };
+    add(70);
+    const view = { ...aClusterView('default', number), history: [...state.history.held] };
+    await api.deps.store.clusters.project({ view, version: 1, nowMs: api.now() });
+    forgetHistory(state.history, view.history);
+    add(100);
+    api.clock.offsetMs += 2_000;
+    const path = `/v1/clusters/${number}/events`;
+    const all = await linesOf(await api.call('GET', path));
+    expect(all).toHaveLength(171);
+    const read = [];
+    for (let after = 0; ; after = read.at(-1)?.seq) {
+      const page = await linesOf(await api.call('GET', `${path}?after=${after}&limit=40`));
+      read.push(...page);
+      if (page.length < 40) break;
+    }
+    expect(read).toEqual(all);
+    expect(await linesOf(await api.call('GET', `${path}?after=${all.at(-1)?.seq}`))).toEqual([]);
+    const followed = await linesOf(await api.call('GET', `${path}?after=${all[5]?.seq}&limit=2&follow=true`));
+    expect(followed).toEqual(all.slice(6, 8));
+    for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=1e2']) {
+      expect([query, (await api.call('GET', `${path}?${query}`)).status]).toEqual([query, 422]);
+    }
   });
 
   it('followed, come as they happen, through an outage, each once, and end with the cluster', async () => {
@@ -168,14 +202,5 @@ describe('the events of a cluster', () => {
     const text = response.text().catch(String);
     api.stopping.abort();
     expect(await text).toContain('shutting down');
-  });
-
-  it('that are new are those after the longest overlap of two windows', () => {
-    expect(added([], [1, 2])).toEqual([1, 2]);
-    expect(added([1, 2], [1, 2])).toEqual([]);
-    expect(added([1, 2], [1, 2, 3])).toEqual([3]);
-    expect(added([1, 2, 3], [2, 3, 4])).toEqual([4]);
-    expect(added([1, 2, 3], [7, 8, 9])).toEqual([7, 8, 9]);
-    expect(added([1, 2, 3], [3, 4])).toEqual([4]);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { Why } from '../../schema/why.ts';
 import { cloudApi } from './cloud.ts';
-import { createTestApi, type TestApi } from './support.ts';
+import { createTestApi, linesOf, type TestApi } from './support.ts';
 
 async function whyOf(api: TestApi, path: string): Promise<Why> {
   const reply = await api.call('GET', `/v1/${path}/why`);
@@ -31,7 +31,9 @@ it('of a cluster that was stopped: who asked for it, and no size any more', asyn
   const why = await whyOf(api, `clusters/${number}`);
   expect(texts(why, 'end')[0]).toMatch(/: Stopped by \w+\.$/);
   expect(texts(why, 'size')).toEqual([]);
-  expect(why.sentences[0]?.facts[0]).toMatchObject({ name: 'event STOPPED', at: expect.any(String) });
+  expect(why.sentences[0]?.facts[0]).toMatchObject({ name: 'event STOPPED', at: expect.any(String), events: [2] });
+  const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
+  expect(events.find(({ seq }) => seq === 2)).toMatchObject({ code: 'STOPPED' });
 });
 
 it('of a job, before and after it was cancelled, and of its cluster', async () => {

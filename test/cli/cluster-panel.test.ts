@@ -29,7 +29,7 @@ const starting = aCluster({
     anInstance({ state: 'stopping' }),
   ],
   events: Array.from({ length: 6 }, (_, nth) => ({
-    at: '2024-11-18T17:25:11.000Z',
+    ...{ seq: nth + 1, at: '2024-11-18T17:25:11.000Z', by: null },
     code: `EVENT_${nth}`,
     text: 'happened\u001b[2J',
   })),

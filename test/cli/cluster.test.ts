@@ -63,7 +63,13 @@ describe('cluster list and cluster get', () => {
           anInstance({ slot: 4, state: 'error', reason }),
           anInstance({ slot: 5, state: 'starting' }),
         ],
-        events: [{ at: '2024-11-18T17:25:10.000Z', code: 'READY', text: '3 of 3\u001b[2J instances are ready' }],
+        events: [
+          {
+            ...{ seq: 9, at: '2024-11-18T17:25:10.000Z', by: null },
+            code: 'READY',
+            text: '3 of 3\u001b[2J instances are ready',
+          },
+        ],
         dask: {
           workersWanted: 5,
           workersErrored: 1,
@@ -101,7 +107,7 @@ Failures
   1 x WORKER_FAILED: exit code 1
 
 Events
-  2024-11-18 17:25:10 READY: 3 of 3 instances are ready
+  2024-11-18 17:25:10 #9 READY: 3 of 3 instances are ready
 `);
   });
 
@@ -212,14 +218,14 @@ describe('cluster logs and cluster events', () => {
 
   it('events are lines too', async () => {
     const events = [
-      { at: '2024-11-18T17:25:10.000Z', code: 'SCHEDULER_STARTED', text: 'it listens' },
-      { at: '2024-11-18T17:25:12.000Z', code: 'READY', text: 'forged\n2024-11-18 17:25:13 STOPPED: no' },
+      { seq: 4, at: '2024-11-18T17:25:10.000Z', code: 'SCHEDULER_STARTED', text: 'it listens' },
+      { seq: 9, at: '2024-11-18T17:25:12.000Z', code: 'READY', text: 'forged\n2024-11-18 17:25:13 STOPPED: no' },
     ];
     const { api, env } = await standIn(() => ndjson(events));
     const { stdout } = await callCli(['cluster', 'events', '7', '-f'], { env });
     expect(stdout).toBe(`\
-2024-11-18 17:25:10 SCHEDULER_STARTED: it listens
-2024-11-18 17:25:12 READY: forged | 2024-11-18 17:25:13 STOPPED: no
+2024-11-18 17:25:10 #4 SCHEDULER_STARTED: it listens
+2024-11-18 17:25:12 #9 READY: forged | 2024-11-18 17:25:13 STOPPED: no
 `);
     expect(api.requests).toMatchObject([{ path: '/v1/clusters/7/events', query: { follow: 'true' } }]);
     const json = await callCli(['cluster', 'events', '7', '--format', 'json'], { env });
@@ -229,5 +235,7 @@ describe('cluster logs and cluster events', () => {
         .split('\n')
         .map((each) => JSON.parse(each)),
     ).toEqual(events);
+    await callCli(['cluster', 'events', '7', '--after', '4', '--limit', '2'], { env });
+    expect(api.requests.at(-1)).toMatchObject({ query: { after: '4', limit: '2' } });
   });
 });

@@ -272,12 +272,20 @@ it.each([
   ['batch', 'jobs'],
   ['cluster', 'clusters'],
 ])('%s why prints a line for each sentence, under its topic, or JSON', async (group, path) => {
-  const sentence = (about: string, text: string) => ({ about, text, facts: [] });
-  const sentences = [sentence('state', 'It runs.'), sentence('size', 'It is small.'), sentence('size', 'No\n room.')];
+  const fact = (...events: number[]) => ({ name: 'x', value: 1, at: null, events });
+  const sentence = (about: string, text: string, ...facts: unknown[]) => ({ about, text, facts });
+  const sentences = [
+    sentence('state', 'It runs.', fact()),
+    sentence('size', 'It is small.', fact(17, 9), fact(17), fact()),
+    sentence('size', 'No\n room.', fact(9)),
+  ];
   const why = { number: 7, status: 'ready', sentences, staleSince: null };
   const { api, env } = await standIn(() => ({ json: why }));
   const { code, stdout } = await callCli([group, 'why', '7'], { env });
-  expect([code, stdout]).toEqual([0, 'State      It runs.\nSize       It is small.\n           No | room.\n']);
+  expect([code, stdout]).toEqual([
+    0,
+    'State      It runs.\nSize       It is small. (events #9, #17)\n           No | room. (event #9)\n',
+  ]);
   expect(api.requests[0]).toMatchObject({ method: 'GET', path: `/v1/${path}/7/why` });
   expect(JSON.parse((await callCli([group, 'why', '7', '--format', 'json'], { env })).stdout)).toEqual(why);
 });

@@ -71,10 +71,12 @@ describe('logs and events', () => {
     await client.clusters.logs(7, { instance: 'i_one', since: new Date(0), follow: true }).next();
     await client.clusters.events(7, { follow: true }).next();
     await client.clusters.events(7).next();
+    await client.clusters.events(7, { after: 12, limit: 3 }).next();
     expect(api.requests.map(({ path, query }) => [path, query])).toEqual([
       ['/v1/clusters/7/logs', { instance: 'i_one', since: '1970-01-01T00:00:00.000Z', follow: 'true' }],
       ['/v1/clusters/7/events', { follow: 'true' }],
       ['/v1/clusters/7/events', {}],
+      ['/v1/clusters/7/events', { after: '12', limit: '3' }],
     ]);
   });
 
@@ -99,7 +101,7 @@ describe('logs and events', () => {
 
   it('yield each event once when followed, also equal events and events of the same time', async () => {
     const event = (second: number, code: string): ClusterEvent => ({
-      at: `2025-07-09T16:50:${second}.000Z`,
+      ...{ seq: second, at: `2025-07-09T16:50:${second}.000Z`, by: null },
       code,
       text: code.toLowerCase(),
     });

@@ -40,7 +40,7 @@ export async function createFixture({ isPrivate = false } = {}) {
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
   await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
-  const event = { atMs: api.now(), code: 'NOTE', text: secretContent };
+  const event = { seq: 99, atMs: api.now(), code: 'NOTE', text: secretContent };
   api.workflows.clusters.get(cluster)?.events.push(event);
   api.workflows.clusters.get(job)?.events.push(event);
   api.workflows.jobs.get(job)?.recentErrors.push({ task: 0, attempt: 1, text: secretContent, atMs: api.now() });

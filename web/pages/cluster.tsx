@@ -65,8 +65,10 @@ export function ClusterPage({ session, number }: { session: Session; number: num
       ) : (
         <Table
           caption="Events, newest first"
-          columns={['When', 'What', 'By', 'Text']}
-          rows={cluster.events.toReversed().map(({ at, code, by, text }) => [<When at={at} />, code, by ?? '', text])}
+          columns={['#', 'When', 'What', 'By', 'Text']}
+          rows={cluster.events
+            .toReversed()
+            .map(({ seq, at, code, by, text }) => [seq, <When at={at} />, code, by ?? '', text])}
         />
       )}
       {!isWithheld && (

@@ -88,7 +88,7 @@ def format_details(cluster: Cluster) -> str:
         lines.append(_fact("Waiting", _wait(cluster["waitingForCapacity"])))
     stages = _format_stages(cluster["instances"])
     failures = [format_failure(failure) for failure in group_failures(cluster)]
-    events = [f"  {format_time(one['at'])} {one['code']}: {one_line(one['text'])}" for one in cluster["events"]]
+    events = [f"  {format_time(one['at'])} #{one['seq']} {one['code']}: {one_line(one['text'])}" for one in cluster["events"]]
     for title, part in (("Start", stages), ("Failures", failures), ("Events", events)):
         if part:
             lines += ["", title, *part]

@@ -88,9 +88,9 @@ describe('GPUs that do nothing', () => {
   });
 
   it('are explained with their cost, and notified once for each cluster', () => {
-    expect(explainGpus({ total: 2, idle: 0, sinceMs: null })).toEqual([]);
-    expect(explainGpus(null)).toEqual([]);
-    expect(explainGpus({ total: 2, idle: 1, sinceMs: 0 })).toMatchObject([
+    expect(explainGpus({ gpus: { total: 2, idle: 0, sinceMs: null }, events: [] })).toEqual([]);
+    expect(explainGpus({ gpus: null, events: [] })).toEqual([]);
+    expect(explainGpus({ gpus: { total: 2, idle: 1, sinceMs: 0 }, events: [] })).toMatchObject([
       {
         about: 'instanceType',
         text: '1 of 2 GPUs has done nothing since 1970-01-01 00:00:00 UTC: does the code use CUDA? Instances without GPUs cost less.',

@@ -1,6 +1,7 @@
 // The explanation of a cluster's state: each sentence, with its facts.
 import { describe, expect, it } from 'vitest';
 
+import type { NumberedEvent } from '../../../domain/cluster/history.ts';
 import { explainCluster, type ClusterFacts, type DaskFacts } from '../../../domain/cluster/why.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-22T${time}Z`);
@@ -11,6 +12,9 @@ const dask: DaskFacts = {
   ...{ reportedAtMs: at('10:05:00'), idleSinceMs: null, unresponsiveSinceMs: null, adaptive: null },
   ...{ workersWanted: 2, workersStarted: 2, workersErrored: 0 },
 };
+const event = (seq: number, code: string, time: string, more: { text?: string; by?: string } = {}): NumberedEvent => ({
+  ...{ seq, code, atMs: at(time), text: 'happened', ...more },
+});
 const adaptive = { minimum: 1, maximum: 10, targetDurationMs: 180_000, waitCount: 24, intervalMs: 5_000 };
 
 const explain = (change: Partial<ClusterFacts> = {}, idleTimeoutMs: number | null = 1_200_000) =>
@@ -117,7 +121,7 @@ describe('why a cluster is not bigger', () => {
     ],
     [
       'by request, with who asked',
-      { events: [{ atMs: at('10:20:00'), code: 'SCALE', text: 'asked for 3 instances', by: 'ana' }] },
+      { events: [event(9, 'SCALE', '10:20:00', { text: 'asked for 3 instances', by: 'ana' })] },
       'The cluster was asked for 2 workers at 2026-11-22 10:20:00 UTC by ana, and adaptive scaling is off: only a request changes their number.',
     ],
     [
@@ -145,7 +149,7 @@ describe('why a cluster is not bigger', () => {
       {
         job: 7,
         dask: null,
-        events: [{ atMs: at('10:20:00'), code: 'RELEASED', text: '2 instances go: no task waits for them' }],
+        events: [event(9, 'RELEASED', '10:20:00', { text: '2 instances go: no task waits for them' })],
       },
       'Job 7 needs 3 instances now: 2 instances go: no task waits for them.',
     ],
@@ -176,8 +180,8 @@ describe('why a cluster is not bigger', () => {
 
   it('rests on numbers and events with their times', () => {
     const size = explain(needing(34, 10)).find(({ about }) => about === 'size');
-    expect(size?.facts).toContainEqual({ name: 'maximum', value: 10, atMs: null });
-    expect(size?.facts).toContainEqual({ name: 'workers needed', value: 34, atMs: at('10:05:00') });
+    expect(size?.facts).toContainEqual({ name: 'maximum', value: 10, atMs: null, events: [] });
+    expect(size?.facts).toContainEqual({ name: 'workers needed', value: 34, atMs: at('10:05:00'), events: [] });
   });
 });
 
@@ -203,9 +207,54 @@ describe('why a cluster stopped', () => {
   });
 
   it('rests on the event of its end', () => {
-    expect(explain({ status: 'stopping', reason: stopped })[0]?.facts).toEqual([
-      { name: 'event STOPPED', value: 'Stopped by ana.', atMs: at('11:00:00') },
-      { name: 'by', value: 'ana', atMs: at('11:00:00') },
+    const events = [
+      event(3, 'STOPPED', '10:00:00'),
+      event(9, 'STOPPED', '11:00:00'),
+      event(11, 'RELEASED', '11:00:00'),
+    ];
+    expect(explain({ status: 'stopping', reason: stopped, events })[0]?.facts).toEqual([
+      { name: 'event STOPPED', value: 'Stopped by ana.', atMs: at('11:00:00'), events: [9] },
+      { name: 'by', value: 'ana', atMs: at('11:00:00'), events: [9] },
     ]);
+  });
+});
+
+describe('the numbers of the events', () => {
+  const restsOn = (change: Partial<ClusterFacts>, name: string): number[] | undefined =>
+    explain(change)
+      .flatMap(({ facts }) => facts)
+      .find((fact) => fact.name === name)?.events;
+  const created = event(1, 'CREATED', '10:00:00');
+  const size = [created, event(4, 'SCALE', '10:01:00'), event(5, 'ADAPT', '10:02:00'), event(7, 'SCALE', '10:03:00')];
+  const unresponsive: Partial<ClusterFacts> = { dask: { ...dask, unresponsiveSinceMs: at('10:30:00') } };
+  const failures = [{ code: 'SILENT', text: 'silent', count: 30, lastAtMs: at('10:02:00') }];
+  const lost = Array.from({ length: 30 }, (_, nth) => event(100 + nth, 'SILENT', '10:02:00'));
+  const waiting = { sinceMs: 1, nextTryMs: 2, untilMs: null, missing: 2, text: 'missing' };
+  const gpus = { total: 2, idle: 1, sinceMs: at('10:00:00') };
+
+  it.each<[string, Partial<ClusterFacts>, string, number[]]>([
+    ['its creation', { status: 'pending', events: size }, 'created', [1]],
+    ['the newest request of a size', { status: 'starting', events: size }, 'instances wanted', [7]],
+    ['its first readiness', { events: [created, event(6, 'READY', '10:01:00')] }, 'ready', [6]],
+    ['the newest range', { ...needing(4, 4), events: size }, 'maximum', [5]],
+    ['the creation, for a range from the start', { ...needing(4, 4), events: [created] }, 'minimum', [1]],
+    ['none for the report of the scheduler', { ...needing(4, 4), events: size }, 'workers needed', []],
+    [
+      'silence',
+      { ...unresponsive, events: [event(8, 'SCHEDULER_UNRESPONSIVE', '10:31:00')] },
+      'unresponsive since',
+      [8],
+    ],
+    [
+      'no silence before',
+      { ...unresponsive, events: [event(8, 'SCHEDULER_UNRESPONSIVE', '10:29:00')] },
+      'unresponsive since',
+      [],
+    ],
+    ['missing capacity', { waiting, events: [event(8, 'WAITING_FOR_CAPACITY', '10:01:00')] }, 'instances missing', [8]],
+    ['idle GPUs', { gpus, events: [event(8, 'IDLE_GPU', '10:15:00')] }, 'idle GPUs', [8]],
+    ['the newest 20 failures', { failures, events: lost }, 'failure SILENT', lost.slice(10).map(({ seq }) => seq)],
+  ])('name %s', (_, change, name, expected) => {
+    expect(restsOn(change, name)).toEqual(expected);
   });
 });

@@ -1,20 +1,26 @@
 // The explanation of a job's state: each sentence, with its facts.
 import { expect, it } from 'vitest';
 
+import type { NumberedEvent } from '../../../domain/cluster/history.ts';
 import { explainJob, type JobCluster, type JobFacts, type JobRules } from '../../../domain/job/why.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-22T${time}Z`);
 const ready = { role: 'worker', state: 'ready' } as const;
 const tasks = { total: 10, pending: 5, assigned: 1, running: 2, done: 2, error: 0, cancelled: 0 };
-const cluster: JobCluster = { instances: [ready, ready, ready], waiting: null, target: 3, events: [], failures: [] };
+const cluster: JobCluster = { instances: [ready, ready, ready], waiting: null, target: 3, failures: [] };
 
-function explain(change: Partial<JobFacts> = {}, own: JobCluster | null = cluster, rules: JobRules | null = {}) {
+function explain(
+  change: Partial<JobFacts> = {},
+  own: JobCluster | null = cluster,
+  rules: JobRules | null = {},
+  events: NumberedEvent[] = [],
+) {
   const job: JobFacts = {
     ...{ status: 'running', reason: null, tasks, counters: { lost: 0, retried: 0 }, instances: 3, recentErrors: [] },
     ...{ submittedAtMs: at('10:00:00'), startedAtMs: at('10:01:00'), endedAtMs: null },
     ...change,
   };
-  return explainJob(job, own, rules);
+  return explainJob(job, own, rules, events);
 }
 const texts = (...args: Parameters<typeof explain>) => explain(...args).map(({ text }) => text);
 
@@ -50,7 +56,7 @@ it('names what instances ended with most often: such a job has no task that fail
   expect(explain({ status: 'pending', startedAtMs: null }, { ...cluster, instances: [], failures }).at(-1)).toEqual({
     about: 'size',
     text: 'The most frequent failure of its instances, 4 times, is AGENT_FAILED: AGENT_FAILED happened.',
-    facts: [{ name: 'failure AGENT_FAILED', value: 4, atMs: at('10:05:00') }],
+    facts: [{ name: 'failure AGENT_FAILED', value: 4, atMs: at('10:05:00'), events: [] }],
   });
 });
 
@@ -62,18 +68,18 @@ it('missing capacity and released instances are named with their time', () => {
     missing: 1,
     text: '1 of 3 is missing',
   };
-  const released = { atMs: at('10:09:00'), code: 'RELEASED', text: '2 instances go: no task waits for them' };
-  const found = explain({}, { ...cluster, target: 1, waiting, events: [released] });
+  const released = { seq: 8, atMs: at('10:09:00'), code: 'RELEASED', text: '2 instances go: no task waits for them' };
+  const found = explain({}, { ...cluster, target: 1, waiting }, {}, [released]);
   expect(found.slice(-2)).toEqual([
     {
       about: 'size',
       text: 'It keeps 1 instance: at 2026-11-22 10:09:00 UTC 2 instances go: no task waits for them.',
-      facts: [{ name: 'event RELEASED', value: released.text, atMs: released.atMs }],
+      facts: [{ name: 'event RELEASED', value: released.text, atMs: released.atMs, events: [8] }],
     },
     {
       about: 'size',
       text: 'Since 2026-11-22 10:02:00 UTC it waits for capacity: 1 of 3 is missing. The next attempt is at 2026-11-22 10:03:00 UTC.',
-      facts: [{ name: 'instances missing', value: 1, atMs: at('10:02:00') }],
+      facts: [{ name: 'instances missing', value: 1, atMs: at('10:02:00'), events: [] }],
     },
   ]);
 });
@@ -94,7 +100,9 @@ it('an ended job says why, with what failed and ran again', () => {
     facts.some(({ name }) => name === 'failure SIGKILL'),
   );
   expect(found?.text).toContain('The most frequent cause, 2 times, is SIGKILL: signal SIGKILL: out of memory.');
-  expect(found?.facts).toContainEqual({ name: 'failure EXIT_3', value: 1, atMs: at('10:58:00') });
+  expect(found?.facts).toContainEqual({ name: 'failure EXIT_3', value: 1, atMs: at('10:58:00'), events: [] });
+  const over = { seq: 12, atMs: at('11:00:01'), code: 'JOB_OVER', text: 'job 7 ended' };
+  expect(explain(ended, null, null, [over])[0]?.facts[0]).toMatchObject({ name: 'event TASKS_FAILED', events: [12] });
 });
 
 it('a running job too shows which attempts failed and ran again, and the reason for which its start waits', () => {

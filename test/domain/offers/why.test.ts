@@ -23,7 +23,9 @@ const texts = (
   const { policy = 'on-demand' as const, workerTypes = [...machines.workerTypes], ...facts } = change;
   const own = { ...machines, headTypes: [...machines.headTypes], zones: ['a'], workerTypes, spotPolicy: policy };
   const offers = [offer('small', 0.1), offer('mid', 0.2), offer('big', 0.4)];
-  return explainTypes({ provider: 'cloud', machines: own, offers, launched: [], ...facts }).map(({ text }) => text);
+  return explainTypes({ provider: 'cloud', machines: own, offers, launched: [], events: [], ...facts }).map(
+    ({ text }) => text,
+  );
 };
 
 it('the cheapest that fits, with the next ones', () => {
@@ -67,4 +69,15 @@ it('on one machine there is no choice', () => {
   expect(texts({ machines: null, provider: 'local' })).toEqual([
     'There is no choice of instance types: the provider local runs everything on one machine.',
   ]);
+});
+
+it('names the events of the launches of each group', () => {
+  const launched = [launch('small', 100_000), { ...launch('small', 100_000), fromMs: 8 }, launch('big', 400_000)];
+  const event = (seq: number, atMs: number, code = 'LAUNCHED') => ({ seq, atMs, code, text: 'launched 1 instance' });
+  const events = [event(2, 5), event(3, 5, 'SCALE'), event(4, 8), event(6, 9)];
+  const facts = explainTypes({ provider: 'cloud', machines: null, offers: [], launched, events }).map((sentence) =>
+    sentence.facts.map(({ name, events: numbers }) => [name, numbers]),
+  );
+  const each = (numbers: number[]) => ['instances', 'type', 'dollars per hour'].map((name) => [name, numbers]);
+  expect(facts).toEqual([each([2, 4]), each([2])]);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Moment } from '../../../domain/cluster/history.ts';
+import { readHistory } from '../../../services/clusters/history.ts';
 import { aClusterView, addWorkspace, opened, startMs, type Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
@@ -20,7 +21,7 @@ export function describeHistory(backend: Backend): void {
       ];
       const read = async (cluster: number, untilMs: number): Promise<number[]> => {
         const found: number[] = [];
-        await other.history.read({ cluster, untilMs }, ({ seq }) => found.push(seq));
+        for await (const { seq } of readHistory(other, { cluster, untilMs })) found.push(seq);
         return found;
       };
       const view = (history: Moment[], of = number) => ({ ...aClusterView(slug, of), history });
@@ -46,8 +47,11 @@ export function describeHistory(backend: Backend): void {
       const history = Array.from({ length: 5_003 }, (_, index) => event(index + 1, index));
       await store.clusters.project({ view: { ...aClusterView(slug, number), history }, version: 1, nowMs: startMs });
       const found: Moment[] = [];
-      await store.history.read({ cluster: number, untilMs: 6_000 }, (moment) => found.push(moment));
+      for await (const moment of readHistory(store, { cluster: number, untilMs: 6_000 })) found.push(moment);
       expect(found).toEqual(history);
+      const later: number[] = [];
+      for await (const { seq } of readHistory(store, { cluster: number, after: 5_001 })) later.push(seq);
+      expect(later).toEqual([5_002, 5_003]);
     });
   });
 }
