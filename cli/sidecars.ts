@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 
-import { parse } from 'yaml';
+import { type DocumentOptions, parse, type ParseOptions, type SchemaOptions } from 'yaml';
 
 import type { CreateJob } from '../sdk/client.ts';
 import type { CliContext } from './context.ts';
@@ -24,12 +24,23 @@ export async function sidecarsOf(
   return { schedulerSidecars: readSidecars(text, path) };
 }
 
+/**
+ * Values are text, as they are written: YAML 1.1 and 1.2 read `012`, `yes` and `1:30` differently, and a variable or a word of a command is text in
+ * the end. Only an empty value, `~` and `null` are none.
+ */
+const textAlone: SchemaOptions & ParseOptions & DocumentOptions = {
+  schema: 'failsafe',
+  customTags: ['null'],
+  merge: true,
+  logLevel: 'error',
+};
+
 /** JSON is YAML. @throws UsageError */
 export function readSidecars(text: string, path: string): Sidecar[] {
   const refuse = (what: string): UsageError => new UsageError(`--scheduler-sidecar-spec: ${path}: ${what}`);
   let spec: unknown;
   try {
-    spec = parse(text);
+    spec = parse(text, textAlone);
   } catch (error) {
     throw refuse(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
   }
@@ -70,30 +81,31 @@ function readOne(name: unknown, one: unknown, refuse: (what: string) => UsageErr
 }
 
 const isPort = (port: unknown): boolean =>
-  /^[0-9]{1,5}$/.test(String(port)) && Number(port) > 0 && Number(port) < 65_536;
+  typeof port === 'string' && /^[0-9]{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536;
 
 /** Text is split as a shell splits it. */
 function wordsOfCommand(command: unknown, wrong: () => UsageError): string[] {
   if (command === undefined || command === null) return [];
   const words = typeof command === 'string' ? wordsOfLine(command) : command;
-  if (Array.isArray(words) && words.every((word) => ['string', 'number'].includes(typeof word)))
-    return words.map(String);
+  if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words;
   throw wrong();
 }
 
 /** A mapping, or a list of `KEY=value`, as in a file of Docker Compose. */
 function variablesOf(variables: unknown, wrong: () => UsageError): Record<string, string> {
-  const pairs: [string, unknown][] = Array.isArray(variables)
-    ? variables.map((text: unknown) => splitPair(String(text)))
-    : isRecord(variables)
-      ? Object.entries(variables)
-      : [];
-  if (variables !== undefined && variables !== null && pairs.length === 0) throw wrong();
-  if (pairs.some(([, value]) => !['string', 'number', 'boolean'].includes(typeof value))) throw wrong();
-  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+  if (variables === undefined || variables === null) return {};
+  if (!Array.isArray(variables) && !isRecord(variables)) throw wrong();
+  const pairs = Array.isArray(variables) ? variables.map(splitPair) : Object.entries(variables);
+  return Object.fromEntries(
+    pairs.map(([name, value]) => {
+      if (typeof value !== 'string') throw wrong();
+      return [name, value];
+    }),
+  );
 }
 
-function splitPair(text: string): [string, unknown] {
+function splitPair(pair: unknown): [string, unknown] {
+  const text = typeof pair === 'string' ? pair : '';
   const at = text.indexOf('=');
   return at < 1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }

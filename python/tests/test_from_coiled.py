@@ -277,7 +277,7 @@ def test_sidecars_are_read_from_a_file_or_given_as_dictionaries(jobs: JobsStandI
         ("a: {image: x, ports: 6379}", "side.yaml: a: ports is no list"),
         ("a: {image: x, ports: 0}", "side.yaml: a: ports is no list"),
         ("a: {image: x, ports: ['6379:6379']}", "side.yaml: a: ports: 6379:6379 is no port"),
-        ("a: {image: x, ports: [true]}", "side.yaml: a: ports: True is no port"),
+        ("a: {image: x, ports: [true]}", "side.yaml: a: ports: true is no port"),
         ("a: {image: x, ports: [65536]}", "side.yaml: a: ports: 65536 is no port"),
         ("a: {image: x, env: 5}", "write variables as KEY: value"),
         ("5", "it names no container"),

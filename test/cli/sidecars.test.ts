@@ -1,4 +1,5 @@
 // The file of --scheduler-sidecar-spec: what Coiled's client reads, and what is refused before anything is sent.
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -71,6 +72,21 @@ it.each([
   ['a: [', '--scheduler-sidecar-spec: a.yaml: '],
 ])('%s is refused', (text, why) => {
   expect(() => readSidecars(text, 'a.yaml')).toThrow(why);
+});
+
+/** python/tests/test_sidecar_files.py reads the same cases. */
+const shared: {
+  read: { text: string; command?: string[]; env?: object; ports?: number[]; second?: object }[];
+  refused: { text: string; error: string }[];
+} = JSON.parse(readFileSync(new URL('../shared/sidecar-files.json', import.meta.url), 'utf8'));
+
+it.each(shared.read)('values are text, as they are written: $text', ({ text, second, ...fields }) => {
+  const others = second === undefined ? [] : [{ name: 'b', container: 'x', env: second }];
+  expect(readSidecars(text, 'side.yaml')).toEqual([{ name: 'a', container: 'x', ...fields }, ...others]);
+});
+
+it.each(shared.refused)('$text is refused, in Python too', ({ text, error }) => {
+  expect(() => readSidecars(text, 'side.yaml')).toThrow(error);
 });
 
 it('a file of another kind, or none, is refused', async () => {

@@ -11,6 +11,7 @@ import yaml
 
 from ropewalk.batch.request import StrPath
 from ropewalk.batch.split_words import words_of_line
+from ropewalk.batch.text_yaml import read_text_yaml
 
 _KNOWN = ("name", "image", "container", "command", "env", "environment", "ports")
 
@@ -24,7 +25,7 @@ def read_sidecars(spec: StrPath | None, given: Sequence[Mapping[str, Any]] | Non
         raise ValueError(f"{source} ends neither with .yaml nor with .json")
     try:
         # JSON is YAML.
-        read = yaml.safe_load(Path(spec).read_text("utf-8"))
+        read = read_text_yaml(Path(spec).read_text("utf-8"))
     except yaml.YAMLError as error:
         raise ValueError(f"{source}: {str(error).splitlines()[0]}") from None
     listed = read if isinstance(read, list) else []
@@ -46,17 +47,21 @@ def _read(name: Any, one: Any, source: str) -> dict[str, Any]:
     unknown = next((key for key in one if key not in _KNOWN), None)
     if unknown is not None:
         raise ValueError(f"{source}: {name}: {unknown} is not known; there are {', '.join(_KNOWN)}")
-    image = one.get("container") or one.get("image")
+    image = _first(one, "container", "image")
     if not isinstance(image, str):
         raise ValueError(f"{source}: {name} has no image")
     read = {
         "name": name,
         "container": image,
         "command": _command(one.get("command"), f"{source}: {name}: command is neither text nor a list of words"),
-        "env": _variables(one.get("env") or one.get("environment"), f"{source}: {name}: write variables as KEY: value"),
+        "env": _variables(_first(one, "env", "environment"), f"{source}: {name}: write variables as KEY: value"),
         "ports": _ports(one.get("ports"), f"{source}: {name}"),
     }
     return {key: value for key, value in read.items() if value}
+
+
+def _first(one: Mapping[str, Any], *names: str) -> Any:
+    return next((one[name] for name in names if one.get(name) is not None), None)
 
 
 def _command(command: Any, wrong: str) -> list[str]:
@@ -84,8 +89,13 @@ def _variables(variables: Any, wrong: str) -> dict[str, str]:
         return {}
     if not isinstance(variables, (Mapping, list, tuple)):
         raise ValueError(wrong)
-    pairs = [*variables.items()] if isinstance(variables, Mapping) else [str(one).split("=", 1) for one in variables]
-    if any(len(pair) != 2 or not isinstance(pair[1], (str, int, float, bool)) for pair in pairs):
+    if isinstance(variables, Mapping):
+        pairs = [*variables.items()]
+    elif all(isinstance(one, str) and one.find("=") > 0 for one in variables):
+        pairs = [tuple(one.split("=", 1)) for one in variables]
+    else:
+        raise ValueError(wrong)
+    if any(not isinstance(value, (str, int, float, bool)) for _, value in pairs):
         raise ValueError(wrong)
     # As YAML writes them.
     return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in pairs}
