@@ -62,7 +62,7 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
   },
   neighbours: {
     about: 'times of one workspace while another one sends what costs the API most, with and without: p50, p99, ratios',
-    load: async () => (await import('./neighbours.ts')).neighboursBench,
+    load: async () => (await import('./neighbours/bench.ts')).neighboursBench,
   },
   denials: {
     about: 'whether the time of a refusal reveals what it must not',

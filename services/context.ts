@@ -10,6 +10,7 @@ import type { GroupCommits } from './group-commit/registry.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Programs } from './agents/program.ts';
 import type { Keepalives } from './clusters/keepalives.ts';
+import type { FairQueue } from './fair-queue.ts';
 import type { FileStreams } from './files/streams.ts';
 import type { SharedReads } from './live/shared-reads.ts';
 import type { KnownContents } from './shared-builds/known-contents.ts';
@@ -29,6 +30,7 @@ export interface Deps extends CompletePorts {
   webhooks: WebhookRounds;
   quotas: Quotas;
   bodyMemory: BodyMemory;
+  fairQueue: FairQueue;
   fileStreams: FileStreams;
   sharedContents: KnownContents;
   programs: Programs;

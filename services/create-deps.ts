@@ -27,6 +27,7 @@ import { readClusterOrders, readRowOrders } from './agents/orders.ts';
 import { createBodyMemory } from './body-memory.ts';
 import { createPrograms } from './agents/program.ts';
 import { createKeepalives } from './clusters/keepalives.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { createFileStreams } from './files/streams.ts';
 import { createSharedReads } from './live/shared-reads.ts';
 import { createLoginRates } from './login/rates.ts';
@@ -86,6 +87,7 @@ export function createDeps(ports: Ports): Deps {
       maxWaiting: maxWaitingBodies,
       waitMs: bodyMemoryWaitMs,
     }),
+    fairQueue: createFairQueue({ monotonicMs }),
     fileStreams: createFileStreams(maxFileStreams),
     sharedContents: createKnownContents(),
     programs: createPrograms(ports.objects),

@@ -13,7 +13,11 @@ import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   const actor = await verifyToken(c.var.deps, bearer(c));
   c.set('actor', actor);
-  c.var.deps.quotas.request(callerOf(actor));
+  const { fairQueue, quotas } = c.var.deps;
+  const caller = callerOf(actor);
+  // Refusals take time too.
+  await fairQueue.enter(caller);
+  quotas.request(caller);
   await next();
 };
 
