@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import './styles.css';
 import { onSessionEnd, readToken, removeToken, signOut, UnreachableError, whoAmI, type Session } from './session.ts';
 import { Shell } from './shell.tsx';
+import { leavePage } from './focus.ts';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { isAddress } from './router.ts';
 import { SignIn } from './pages/sign-in.tsx';
@@ -69,6 +70,7 @@ function App() {
   if (session === null) return <SignIn refusal={refusal} onSignIn={setSession} />;
   const leave = (): void => {
     signOut(session);
+    leavePage();
     setRefusal('');
     setSession(null);
   };

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { useFocusAfter, usePageHeading } from './focus.ts';
 import { shortTime, textOf, time } from './format.ts';
 import type { LiveState } from './live.ts';
 
@@ -17,12 +18,15 @@ const tones: Record<string, string> = {
 export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;
 
 export function Title({ text, live, children }: { text: string; live?: LiveState; children?: ComponentChildren }) {
+  const heading = usePageHeading();
   useEffect(() => {
     document.title = `${text} · Ropewalk`;
   }, [text]);
   return (
     <div class="title">
-      <h1 tabIndex={-1}>{text}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {text}
+      </h1>
       {children}
       <span class={`connection ${live ?? ''}`} role="status">
         {live === 'live' && 'live'}
@@ -57,16 +61,23 @@ export function Table({ caption, columns, rows, keys }: TableProps) {
       </thead>
       <tbody>
         {rows.map((cells, row) => (
-          <tr key={keys?.[row] ?? row}>
-            {cells.map((cell, at) => (
-              <td key={at} data-column={columns[at]}>
-                {cell}
-              </td>
-            ))}
-          </tr>
+          <Row key={keys?.[row] ?? row} {...{ cells, columns }} />
         ))}
       </tbody>
     </table>
+  );
+}
+
+function Row({ cells, columns }: { cells: ComponentChildren[]; columns: string[] }) {
+  const row = useFocusAfter<HTMLTableRowElement>();
+  return (
+    <tr ref={row}>
+      {cells.map((cell, at) => (
+        <td key={at} data-column={columns[at]}>
+          {cell}
+        </td>
+      ))}
+    </tr>
   );
 }
 
@@ -154,10 +165,11 @@ export function Act({ text, of, ask, onAct }: ActProps) {
   const first = useRef<HTMLButtonElement>(null);
   const refused = useRef<HTMLButtonElement>(null);
   const was = useRef(state);
+  const whole = useFocusAfter<HTMLSpanElement>();
   // The focused button was removed: the focus moves to its replacement, not to the top of the page.
   useEffect(() => {
     if (state === 'asking') refused.current?.focus();
-    if (state === 'idle' && was.current !== 'idle') first.current?.focus();
+    else if (was.current === 'asking') first.current?.focus();
     was.current = state;
   }, [state]);
   const act = (): void => {
@@ -168,7 +180,7 @@ export function Act({ text, of, ask, onAct }: ActProps) {
       .finally(() => setState('idle'));
   };
   return (
-    <span class="act">
+    <span class="act" ref={whole}>
       {state === 'asking' ? (
         <>
           <span>{ask}</span>
@@ -184,8 +196,9 @@ export function Act({ text, of, ask, onAct }: ActProps) {
           ref={first}
           class={of === undefined ? '' : 'small'}
           aria-label={of === undefined ? undefined : `${text} ${of}`}
-          disabled={state === 'busy'}
-          onClick={() => setState('asking')}
+          // A disabled button would lose the focus.
+          aria-disabled={state === 'busy'}
+          onClick={() => state === 'idle' && setState('asking')}
         >
           {text}
         </button>

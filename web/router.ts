@@ -1,6 +1,8 @@
 // The URL selects the page: links are real, so that the keyboard, new tabs and the back button work.
 import { useEffect, useState } from 'preact/hooks';
 
+import { leavePage } from './focus.ts';
+
 export interface Visit {
   path: string;
   /** Changes with each link and each step back: a page then reads its URL again. */
@@ -10,7 +12,10 @@ export interface Visit {
 export function useVisit(): Visit {
   const [visit, setVisit] = useState<Visit>({ path: location.pathname, count: 0 });
   useEffect(() => {
-    const onChange = (): void => setVisit(({ count }) => ({ path: location.pathname, count: count + 1 }));
+    const onChange = (): void => {
+      leavePage();
+      setVisit(({ count }) => ({ path: location.pathname, count: count + 1 }));
+    };
     const onClick = (event: MouseEvent): void => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
       const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -20,8 +25,8 @@ export function useVisit(): Visit {
       history.pushState(null, '', link.href);
       // A link to an anchor of this page does not reload it.
       if (link.hash === '') onChange();
+      else document.querySelector<HTMLElement>('h1')?.focus();
       window.scrollTo(0, 0);
-      document.querySelector<HTMLElement>('h1')?.focus();
     };
     window.addEventListener('popstate', onChange);
     document.addEventListener('click', onClick);

@@ -2,11 +2,13 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { DashboardLink } from '../../schema/clusters.ts';
+import { usePageHeading } from '../focus.ts';
 import { call } from '../session.ts';
 import type { Session } from '../session.ts';
 
 export function DashboardPage({ session, number }: { session: Session; number: number }) {
   const [problem, setProblem] = useState('');
+  const heading = usePageHeading();
   useEffect(() => {
     call<DashboardLink>(session, 'POST', `/v1/clusters/${number}/dashboard-link`)
       // `replace`: the back button must not return here.
@@ -15,7 +17,9 @@ export function DashboardPage({ session, number }: { session: Session; number: n
   }, [number]);
   return (
     <>
-      <h1 tabIndex={-1}>Dashboard of cluster {number}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        Dashboard of cluster {number}
+      </h1>
       {problem === '' ? <p>Opening…</p> : <p role="alert">{problem}</p>}
       <p>
         <a href={`/clusters/${number}`}>Cluster {number}</a>

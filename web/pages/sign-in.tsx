@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { LoginMethods } from '../../schema/people.ts';
 
+import { usePageHeading } from '../focus.ts';
 import { beginSignIn } from '../sign-in.ts';
 import { keepToken, whoAmI, type Session } from '../session.ts';
 
@@ -10,6 +11,7 @@ import { keepToken, whoAmI, type Session } from '../session.ts';
 export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (session: Session) => void }) {
   const [problem, setProblem] = useState(refusal);
   const [isBusy, setBusy] = useState(false);
+  const heading = usePageHeading();
   const [isRemembered, setRemembered] = useState(false);
   const [provider, setProvider] = useState<LoginMethods['provider']>(null);
   useEffect(() => {
@@ -40,7 +42,9 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
   };
   return (
     <main class="sign-in">
-      <h1>Ropewalk</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        Ropewalk
+      </h1>
       <p>Dask clusters and batch jobs on your own machines.</p>
       {provider !== null && (
         <p>

@@ -15,7 +15,7 @@ interface Props {
 export const Section = ({ title, empty = '', isEmpty = false, action, above, children }: Props) => (
   <section aria-label={title}>
     <div class="heading">
-      <h2>{title}</h2>
+      <h2 tabIndex={-1}>{title}</h2>
       {action}
     </div>
     {above}
