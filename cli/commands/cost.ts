@@ -1,6 +1,7 @@
 // `ropewalk cost`: the cost of the workspace's instances.
 import { Command, Option } from 'commander';
 
+import { costsCsv } from '../../domain/cost/csv.ts';
 import type { Costs } from '../../sdk/client.ts';
 import { parseSince } from '../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../context.ts';
@@ -36,7 +37,7 @@ export function costCommand(context: CliContext, finish: Finish): Command {
       ...(user === undefined ? {} : { user }),
     });
     if (format === 'json') output.json(costs);
-    else if (format === 'csv') output.out(formatCsv(costs));
+    else if (format === 'csv') output.out(costsCsv(costs));
     else {
       output.out(formatCosts(costs));
       for (const source of costs.priceSources) output.err(`Prices: ${source}`);
@@ -64,20 +65,4 @@ function formatCosts({ by, since, items, total }: Costs): string {
   const named = by === 'job' || by === 'cluster';
   const rows = items.map(({ key, name, ...line }) => [key, ...(named ? [name ?? ''] : []), ...amounts(line)]);
   return formatTable(columns, [...rows, ['total', ...(named ? [''] : []), ...amounts(total)]]);
-}
-
-/** RFC 4180. A field that a spreadsheet would interpret as a formula begins with an apostrophe. */
-function formatCsv({ by, items }: Costs): string {
-  const head = [by, 'name', 'instances', 'instance_hours', 'dollars', 'dollars_per_hour_now'];
-  const rows = items.map(({ key, name, instances, instanceHours, dollars, dollarsPerHour }) => [
-    field(key),
-    field(name ?? ''),
-    ...[instances, instanceHours, dollars, dollarsPerHour].map(String),
-  ]);
-  return [head, ...rows].map((row) => row.join(',')).join('\n');
-}
-
-function field(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

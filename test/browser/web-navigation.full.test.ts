@@ -1,5 +1,7 @@
 // Navigation through the pages in a real browser: filters stay on the way back, an ended sign-in leads to the sign-in page and
 // back, and a page that was opened while the API was unavailable loads later.
+import { readFile } from 'node:fs/promises';
+
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi } from '../api/support.ts';
@@ -75,9 +77,9 @@ describe.runIf(hasChromium)('ways through the pages', () => {
     expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
   });
 
-  it('shows the spend of 10,000 clusters, 200 at a time', async () => {
+  it('shows the spend of 10,000 clusters, 200 at a time, and downloads all of it as CSV', async () => {
     const line = { dollars: 1, instanceHours: 1, instances: 1, dollarsPerHour: 0 };
-    const items = Array.from({ length: 10_000 }, (_, at) => ({ ...line, key: String(10_000 - at), name: `c${at}` }));
+    const items = Array.from({ length: 10_000 }, (_, at) => ({ ...line, key: String(10_000 - at), name: `=c${at}` }));
     const times = { since: '2026-11-01T00:00:00.000Z', until: '2026-11-24T00:00:00.000Z' };
     await signIn();
     await app.page.route('**/v1/costs?*', (route) =>
@@ -93,5 +95,18 @@ describe.runIf(hasChromium)('ways through the pages', () => {
     await eventually(async () => (await rows.count()) === 201);
     await app.page.getByRole('button', { name: 'Show more' }).click();
     await eventually(async () => (await rows.count()) === 401);
+    const [download] = await Promise.all([
+      app.page.waitForEvent('download'),
+      app.page.getByRole('button', { name: 'Download CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('ropewalk-cost-by-cluster-2026-11-01-to-2026-11-24.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).split('\n');
+    expect(lines.length).toBe(10_002);
+    expect(lines.slice(0, 3)).toEqual([
+      'cluster,name,instances,instance_hours,dollars,dollars_per_hour_now',
+      "10000,'=c0,1,1,1,0",
+      "9999,'=c1,1,1,1,0",
+    ]);
+    expect(complaints).toEqual([]);
   });
 });

@@ -143,10 +143,18 @@ export const table: [prefix: string, row: Row][] = [
   ],
   // A script's header is read as the server reads it.
   ['cli/script-header.ts', { own: /^(cli\/|domain\/batch-header\.ts$)/, packages: /^node$/ }],
+  ['cli/commands/cost.ts', { own: /^((cli|sdk)\/|domain\/cost\/csv\.ts$)/, packages: /^commander$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['web/build.ts', { own: /^$/, packages: /^(node|esbuild)$/ }],
-  // Runs in browsers; shares the rule of which tasks a retry runs.
-  ['web/', { own: /^(web\/|domain\/job\/retried-tasks\.ts$)/, ownTypes: /^schema\//, packages: /^(preact|uplot)$/ }],
+  // Runs in browsers; shares the rule of which tasks a retry runs, and the form of costs as CSV.
+  [
+    'web/',
+    {
+      own: /^(web\/|domain\/(job\/retried-tasks|cost\/csv)\.ts$)/,
+      ownTypes: /^schema\//,
+      packages: /^(preact|uplot)$/,
+    },
+  ],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
     'ops/',

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+import { costsCsv } from '../../domain/cost/csv.ts';
 import type { Costs } from '../../schema/costs.ts';
 import { dayRange } from '../axes.ts';
 import { useChart } from '../chart.ts';
@@ -16,6 +17,8 @@ const groupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
 const periods = ['1 day', '7 days', '30 days', '90 days', '365 days'] as const;
 const usual = { by: 'user', since: '30 days' };
 const retryMs = 5_000;
+/** Some browsers read it only after the click has ended. */
+const csvKeptMs = 60_000;
 
 export function SpendPage({ session }: { session: Session }) {
   const [asked, ask] = useQuery(usual);
@@ -99,10 +102,24 @@ function Spent({ costs, days }: { costs: Costs; days: Costs }) {
             ])}
         />
       )}
-      {costs.items.length > shown && <button onClick={() => setShown(shown + linesShown)}>Show more</button>}
+      {costs.items.length > 0 && (
+        <div class="actions">
+          {costs.items.length > shown && <button onClick={() => setShown(shown + linesShown)}>Show more</button>}
+          <button onClick={() => saveCsv(costs)}>Download CSV</button>
+        </div>
+      )}
       {costs.priceSources.length > 0 && <p class="legend">Prices: {costs.priceSources.join('; ')}</p>}
     </>
   );
+}
+
+/** All lines, also those that the page does not show yet. */
+function saveCsv(costs: Costs): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([`${costsCsv(costs)}\n`], { type: 'text/csv' }));
+  link.download = `ropewalk-cost-by-${costs.by}-${costs.since.slice(0, 10)}-to-${costs.until.slice(0, 10)}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), csvKeptMs);
 }
 
 function DayChart({ days }: { days: Costs }) {
