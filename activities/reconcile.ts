@@ -13,8 +13,8 @@ import type { Vault } from '../platform/vault/vault.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { OpenRecord, RecordStore, Store, StoredRecord } from '../store/store.ts';
-import { clusterOfRecord, endedCluster } from '../views/cluster.ts';
-import { endedJob, jobOfRecord } from '../views/job.ts';
+import { clusterOfRecord, endedCluster, isBlankCluster } from '../views/cluster.ts';
+import { endedJob, isBlankJob, jobOfRecord } from '../views/job.ts';
 import { heartbeating } from './heartbeating.ts';
 import { inParallel, openRecords, workflowIdOf } from './open-workflows.ts';
 import { describeWorkflow, inTime, lookUp, queryOrNull, refusalFor } from './presence.ts';
@@ -118,12 +118,14 @@ async function finalizeOne(deps: ReconcileDeps, missing: MissingRecord & { relea
     const jobSpec = spec !== null && !('caRef' in spec) ? spec : null;
     await finalize<JobView>(deps, store.jobs, missing, {
       query: jobMessages.view,
+      isBlank: isBlankJob,
       unseen: (record) => jobOfRecord(record, jobSpec),
       end: (last, text) => endedJob(last, text, now()),
     });
   } else {
     await finalize<ClusterView>(deps, store.clusters, missing, {
       query: clusterMessages.view,
+      isBlank: isBlankCluster,
       unseen: (record) => clusterOfRecord(record, spec),
       end: (last, text) => endedCluster(last, text, now()),
     });
@@ -133,7 +135,9 @@ async function finalizeOne(deps: ReconcileDeps, missing: MissingRecord & { relea
 
 interface Finalizing<V> {
   query: string;
-  /** Used when no view was ever written, and the workflow cannot be queried. */
+  /** True when its workflow never read its specification, so `unseen` contains more. */
+  isBlank: (view: V) => boolean;
+  /** Used when no view was ever written, and the workflow cannot be queried or knows less. */
   unseen: (record: StoredRecord<V>) => V;
   end: (last: V, text: string) => V;
 }
@@ -156,7 +160,7 @@ async function finalView<V>(
   client: Client,
   workflowId: string,
   record: StoredRecord<V>,
-  { query, unseen, end }: Finalizing<V>,
+  { query, isBlank, unseen, end }: Finalizing<V>,
 ): Promise<V> {
   if (record.state === 'ended' && record.view !== null) return record.view;
   const status = await statusOf(client, workflowId);
@@ -164,7 +168,8 @@ async function finalView<V>(
     return inTime(client, () => client.workflow.getHandle<() => Promise<V>>(workflowId).result());
   }
   // A closed workflow answers from a replay of its history.
-  const last = (await queryOrNull<V>(client, workflowId, query)) ?? record.view ?? unseen(record);
+  const found = await queryOrNull<V>(client, workflowId, query);
+  const last = (found === null || isBlank(found) ? null : found) ?? record.view ?? unseen(record);
   return end(
     last,
     status === null

@@ -65,11 +65,14 @@ const endOf = ({ outcome, endedAtMs }: JobState): OpenTasks['ended'] =>
   outcome === null ? null : { ...outcome, endedAtMs };
 
 /** Before its workflow has read the specification: only data of the admission. */
-export function pendingJob({ number, workspace, name, user, privateToCreator }: JobInput): JobView {
+export function pendingJob(
+  { number, workspace, name, user, privateToCreator }: JobInput,
+  submittedAtMs: number,
+): JobView {
   return {
     ...nothingHappened(0, 'pending'),
     ...{ number, workspace, name, user, privateToCreator, command: '', array: '', instances: 0 },
-    ...{ provider: '', region: null, status: 'pending', reason: null, submittedAtMs: 0, endedAtMs: null },
+    ...{ provider: '', region: null, status: 'pending', reason: null, submittedAtMs, endedAtMs: null },
   };
 }
 

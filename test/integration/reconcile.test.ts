@@ -203,6 +203,29 @@ describe('a workflow that was terminated', () => {
   });
 });
 
+it.each(['job', 'cluster'] as const)(
+  'a %s whose specification a foreign Temporal worker did not find keeps the data of its row',
+  async (kind) => {
+    const item = await admitted(kind);
+    const { type, workflowId, input, options } = startOf(item, deploymentId);
+    await temporal.client.workflow.start(type, { ...options, workflowId, args: [input] });
+    await store.admissions.started(kind, item.number);
+    await expect(handleOf(workflowId).result()).rejects.toThrow('Workflow execution failed');
+    const before = await handleOf(workflowId).query<{ submittedAtMs?: number; createdAtMs?: number }>(`${kind}.view`);
+    expect(before.submittedAtMs ?? before.createdAtMs).toBeGreaterThan(0);
+    // This deployment's own object store has it.
+    const spec = kind === 'job' ? jobSpec : clusterSpecOf();
+    await objects.put(item.specRef, new TextEncoder().encode(JSON.stringify(spec)));
+    await reconcile();
+    expect((await reconcile()).finalized).toEqual([workflowId]);
+    const row = kind === 'job' ? await job(item.number) : await cluster(item.number);
+    const ofJob = { submittedAtMs: row?.createdAtMs, command: 'sleep 1', instances: 3, tasks: { total: 4 } };
+    const ofCluster = { createdAtMs: row?.createdAtMs, target: 3, provider: 'local' };
+    expect(row).toMatchObject({ state: 'ended', ...outside });
+    expect(row?.view).toMatchObject(kind === 'job' ? ofJob : ofCluster);
+  },
+);
+
 describe('after the restore of an older database', () => {
   /** The numbers that the backup does not contain. */
   const restore = async (): Promise<void> => {

@@ -60,9 +60,10 @@ const tasksQuery = defineQuery<OpenTasks | null, [TasksQueryInput]>(jobMessages.
 const taskStatesQuery = defineQuery<AllOpenTasks | null>(jobMessages.taskStates);
 
 export async function job(input: JobInput): Promise<JobView> {
+  const startedAtMs = Date.now();
   let carry: JobCarry | null = input.carry ?? null;
   let cancelled: Reason | null = null;
-  const view = (): JobView => (carry === null ? pendingJob(input) : viewJob(carry.state, input));
+  const view = (): JobView => (carry === null ? pendingJob(input, startedAtMs) : viewJob(carry.state, input));
 
   setHandler(exchangeUpdate, (flush) => answerFlush(carry?.state ?? null, flush));
   const cancel = (why: CancelSignal): void => {
