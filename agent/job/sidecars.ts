@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 
 import type { Bundle } from '../../schema/agent.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import type { LineSink } from '../logs/lines.ts';
+import { rememberLastLines } from '../logs/last-lines.ts';
 import { freshPath, handOver } from '../processes/hand-over.ts';
 import type { RunningCommand } from '../processes/start-process.ts';
 import { prepareContainer } from '../runtimes/container/prepare.ts';
@@ -25,7 +25,6 @@ type SidecarsInput = Pick<
 >;
 
 const killAfterMs = 5_000;
-const shownLines = 3;
 
 /** Rejects with a reason for people when an image is unavailable or a container does not start; then none is left running. */
 export async function startSidecars(sidecars: readonly Sidecar[], input: SidecarsInput): Promise<Sidecars> {
@@ -67,29 +66,24 @@ async function start(
   await mkdir(cwd, { mode: 0o700 });
   await handOver(user, cwd);
   const output = logs.process();
-  const last: string[] = [];
-  const sink: LineSink = {
+  const last = rememberLastLines({
     ...output,
-    append: (stream, lines) => {
-      last.push(...lines);
-      last.splice(0, last.length - shownLines);
-      return output.append(
+    append: (stream, lines) =>
+      output.append(
         stream,
         lines.map((line) => `[${name}] ${line}`),
-      );
-    },
-  };
+      ),
+  });
   const variables = { ...runtime.variables(taskBase(environment), env), ROPEWALK_INSTANCE: instance };
   const started = await runtime.start(
     { argv: command, env: variables, cwd },
-    { output: sink, pipeDirectory: directory },
+    { output: last.sink, pipeDirectory: directory },
   );
   log.write(`The sidecar ${name} has started.`);
   const end = started.ended.then(async ({ exitCode, signal }) => {
     await output.close();
     const how = exitCode === null ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
-    const said = last.length === 0 ? 'It printed nothing.' : `Its last lines: ${last.join(' / ').slice(-600)}`;
-    return `The sidecar ${name} ${how} while the job was running. ${said}`;
+    return `The sidecar ${name} ${how} while the job was running. ${last.sentence()}`;
   });
   return { command: started, end };
 }

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { LineSink } from '../logs/lines.ts';
+import { rememberLastLines } from '../logs/last-lines.ts';
 import { recordGroup } from '../processes/group-record.ts';
 import { startProcess } from '../processes/start-process.ts';
 import type { AgentInput } from './input.ts';
@@ -36,20 +36,12 @@ export async function runHostSetup({
   const path = join(cwd, 'script');
   await writeFile(path, script, { mode: 0o700 });
   const output = logs.process();
-  const last: string[] = [];
-  const sink: LineSink = {
-    ...output,
-    append: (stream, lines) => {
-      last.push(...lines);
-      last.splice(0, last.length - shownLines);
-      return output.append(stream, lines);
-    },
-  };
+  const last = rememberLastLines(output);
   const env = { ...variables, ROPEWALK_INSTANCE: instance };
   const startedMs = performance.now();
   const running = await startProcess(
     { argv: script.startsWith('#!') ? [path] : ['bash', path], env, cwd },
-    { output: sink, pipeDirectory: directory, started: (pid) => recordGroup(directory, pid) },
+    { output: last.sink, pipeDirectory: directory, started: (pid) => recordGroup(directory, pid) },
   ).catch((error: unknown) => {
     throw new Error(
       `The host setup script could not be started: ${error instanceof Error ? error.message : String(error)}`,
@@ -74,10 +66,7 @@ export async function runHostSetup({
       : exitCode === null
         ? `was ended by ${signal}`
         : `ended with exit code ${exitCode}`;
-    const said = last.length === 0 ? 'It printed nothing.' : `Its last lines: ${last.join(' / ').slice(-600)}`;
-    throw new Error(`The host setup script ${how} ${took}. ${said}`);
+    throw new Error(`The host setup script ${how} ${took}. ${last.sentence()}`);
   }
   log.write(`The host setup script is done ${took}.`);
 }
-
-const shownLines = 3;
