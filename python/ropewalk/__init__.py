@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from ropewalk import batch
+from ropewalk.adaptive import AdaptiveScaling
 from ropewalk.approvals import approvals, approve, reject
 from ropewalk.budgets import budgets, remove_budget, set_budget
 from ropewalk.cluster import Cluster
@@ -28,6 +29,7 @@ from ropewalk.workspace_defaults import set_backend_options
 
 __version__ = "0.1.0"
 __all__ = [
+    "AdaptiveScaling",
     "Cluster",
     "ClusterEndedError",
     "ClusterFailedError",

@@ -1,4 +1,4 @@
-"""A program's use of a cluster: scale it, read its logs, open its dashboard, end it; and its display in a notebook."""
+"""A program's use of a cluster: read its logs, open its dashboard, end it; and its display in a notebook."""
 
 from __future__ import annotations
 
@@ -19,103 +19,16 @@ from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
 from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
-from ropewalk.links import LinkedCluster
 from ropewalk.logs import Since, Workers, check_named, chosen_lines, grouped, is_wanted, named_workers, read_filter, read_since, worker_names
 from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
+from ropewalk.scaling import ScaledCluster
 from ropewalk.waiting import WorkerAmount, check_amount
 
-T = TypeVar("T")
 
-
-class ClusterUse(LinkedCluster):
+class ClusterUse(ScaledCluster):
     _show_widget: bool
-    _acts: set[asyncio.Task[Any]]
-
-    def scale(self, n: int | None = None, force_stop: bool = True, **parts: Any) -> Any:
-        """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first, for at most two
-        minutes; then their instances end, as with Coiled's `force_stop=True`."""
-        refuse_parts(parts)
-        if not force_stop:
-            raise ValueError("force_stop=False has no effect here: surplus workers first finish their tasks, for at most two minutes")
-        workers = check_scale(n)
-        # Set at once, for calls of the program before this request is answered.
-        self._requested = (workers, time.monotonic())
-        return self._act(self._scale, workers)
-
-    def adapt(
-        self,
-        Adaptive: Any = None,
-        *,
-        minimum: int = 1,
-        maximum: int = 200,
-        target_duration: Duration = "3m",
-        wait_count: int = 24,
-        interval: Duration = "5s",
-        **kwargs: Any,
-    ) -> Any:
-        """Scales with the load between two numbers of workers, on the server: also after this process has ended.
-
-        The scheduler requests as many workers as finish its known work in `target_duration`, and computes this
-        every `interval`. A worker is closed after `wait_count` intervals in a row without need for it.
-        """
-        refuse_cores(kwargs)
-        refuse_unknown(kwargs, ("Adaptive", "minimum", "maximum", "target_duration", "wait_count", "interval"))
-        if Adaptive is not None:
-            text = "The server scales the cluster, also without this process: the class Adaptive has no effect."
-            warnings.warn(text, stacklevel=2)
-        return self._act(
-            self._adapt,
-            {
-                "minimum": minimum,
-                "maximum": maximum,
-                "targetDuration": seconds_of(target_duration, "target_duration"),
-                "waitCount": wait_count,
-                "interval": seconds_of(interval, "interval"),
-            },
-        )
-
-    async def recommendations(self, target: int) -> dict[str, Any]:
-        """The change that leads to `target` workers: {"status": "same"}, {"status": "up", "n": 8} or {"status":
-        "down", "workers": [...]} with the addresses of the workers to close."""
-        return await self._on_own_loop(self._recommend, target)
-
-    async def workers_to_close(self, target: int) -> list[str]:
-        """The addresses of the least useful workers beyond `target`, chosen by the scheduler."""
-        return await self._on_own_loop(self._surplus, target)
-
-    async def scale_up(self, n: int, reason: str | None = None) -> None:
-        """Scales up to `n` workers, not by `n`."""
-        await self._on_own_loop(self._scale_up, check_scale(n, "scale_up"))
-
-    async def _recommend(self, target: int) -> dict[str, Any]:
-        wanted = dask_of(await self._remote.view())["workersWanted"]
-        if target == wanted:
-            return {"status": "same"}
-        if target > wanted:
-            return {"status": "up", "n": target}
-        return {"status": "down", "workers": await self._surplus(target)}
-
-    async def _surplus(self, target: int) -> list[str]:
-        surplus = len(self.scheduler_info["workers"]) - target
-        if self.scheduler_comm is None or surplus <= 0:
-            return []
-        closing: list[str] = await self.scheduler_comm.workers_to_close(n=surplus, attribute="address")
-        return closing
-
-    async def _scale_up(self, n: int) -> None:
-        if n > dask_of(await self._remote.view())["workersWanted"]:
-            await self._scale(n)
-
-    async def _on_own_loop(self, ask: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """Awaited in another event loop, such as a notebook's, Dask's connections would never answer."""
-        if self.status == Status.closed:
-            raise self.ended or RopewalkError("This cluster object is closed; make a new one.", code="CLOSED")
-        own = cast(Any, self.loop).asyncio_loop
-        if own is asyncio.get_running_loop():
-            return await ask(*args)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask(*args), own))
 
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
         """Waits like the argument `wait_for_workers`. Ignores workers that failed to start."""
@@ -191,22 +104,6 @@ class ClusterUse(LinkedCluster):
             self._loop_runner.stop()
         return done
 
-    async def _scale(self, n: int) -> None:
-        try:
-            dask = (await self._remote.view())["dask"]
-            if self._is_adaptive or (dask is not None and dask["adaptive"] is not None):
-                await self._remote.adapt({})
-                self._is_adaptive = False
-            await self._remote.scale(n)
-        except BaseException:
-            self._requested = None
-            raise
-        self._requested = (n, time.monotonic())
-
-    async def _adapt(self, bounds: dict[str, Any]) -> None:
-        await self._remote.adapt(bounds)
-        self._is_adaptive, self._requested = True, None
-
     async def _get_logs(
         self,
         cluster: bool = True,
@@ -234,17 +131,6 @@ class ClusterUse(LinkedCluster):
         if is_own_choice(env):
             self._aws.stop()
         await send_envs(self.scheduler_comm, env, f"ropewalk-private-envs-{time.time_ns()}")
-
-    def _act(self, act: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Any:
-        """Blocks until `act` is done; in a running event loop returns a task instead."""
-        if self.ended is not None:
-            raise self.ended
-        if not self.asynchronous:
-            return self.sync(act, *args)
-        task = asyncio.ensure_future(act(*args))
-        self._acts.add(task)
-        task.add_done_callback(self._acts.discard)
-        return task
 
     @property
     def requested(self) -> set[str]:

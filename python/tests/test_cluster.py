@@ -135,9 +135,15 @@ def test_in_an_event_loop(api: StandIn) -> None:
             await cluster.scale(1)
             assert api.sent("/scale") == [{"workers": 1}]
             # Dask's own clusters are scaled without await.
-            cluster.adapt(minimum=1, maximum=3)
-            while api.sent("/adapt") == []:
-                await asyncio.sleep(0.01)
+            adaptive = cluster.adapt(minimum=1, maximum=3)
+            assert adaptive.state == "starting"
+            # Stopped before its request was answered: the requests are sent in this order.
+            await adaptive.stop()
+            assert [sent.get("maximum") for sent in api.sent("/adapt")] == [3, None]
+            await adaptive.stop()
+            again = cluster.adapt(minimum=1, maximum=5)
+            assert await again is again and again.state == "running"
+            assert [sent.get("maximum") for sent in api.sent("/adapt")] == [3, None, 5]
             assert "Cluster" in await cluster.get_logs(scheduler=False, workers=False)
             assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard"
             assert "/dashboard/?link=" in await cluster.get_dashboard_link()

@@ -20,8 +20,10 @@ def test_scale_and_adapt(start: Start, api: StandIn) -> None:
     cluster.scale(3)
     cluster.wait_for_workers()
     assert len(cluster.scheduler_info["workers"]) == 3
-    assert cluster.adapt(minimum=1, maximum=4) is None
-    assert "Adaptive" in cluster._scaling_status()
+    first = cluster.adapt(minimum=1, maximum=4)
+    assert isinstance(first, ropewalk.AdaptiveScaling)
+    assert (first.minimum, first.maximum, first.target_duration, first.wait_count, first.interval) == (1, 4, 180, 24, 5)
+    assert first.state == "running" and "Adaptive" in cluster._scaling_status()
     with pytest.warns(UserWarning, match="the class Adaptive has no effect"):
         cluster.adapt(object, minimum=2, maximum=4, interval="1s", target_duration=90, wait_count=3)
     with pytest.raises(TypeError, match="'wait_counts' is not a keyword argument: did you mean 'wait_count'"):
@@ -32,6 +34,48 @@ def test_scale_and_adapt(start: Start, api: StandIn) -> None:
     assert api.sent("/adapt") == [{"minimum": 1, "maximum": 4, **defaults}, {"minimum": 2, "maximum": 4, **own}, {}]
     assert api.sent("/scale") == [{"workers": 3}, {"workers": 1}]
     assert "Manual" in cluster._scaling_status()
+
+
+def test_adaptive_scaling_is_stopped_once(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    first = cluster.adapt(minimum=1, maximum=4)
+    second = cluster.adapt(minimum=1, maximum=5)
+    assert (first.state, second.state) == ("stopped", "running")
+    first.stop()
+    assert len(api.sent("/adapt")) == 2
+    second.stop(reason="enough")
+    second.stop()
+    assert second.state == "stopped" and "Manual" in cluster._scaling_status()
+    assert api.sent("/adapt")[2:] == [{}]
+    third = cluster.adapt(minimum=1, maximum=6)
+    cluster.scale(2)
+    assert third.state == "stopped" and "1 to 6 workers, stopped" in repr(third)
+    third.stop()
+    assert api.sent("/adapt")[3:] == [{"minimum": 1, "maximum": 6, "targetDuration": 180, "waitCount": 24, "interval": 5}, {}]
+    last = cluster.adapt(minimum=1, maximum=2)
+    cluster.close()
+    assert last.state == "stopped"
+    last.stop()
+    assert len(api.sent("/adapt")) == 6
+
+
+def test_adaptive_scaling_asks_the_scheduler(start: Start) -> None:
+    cluster = start(n_workers=2)
+    cluster.wait_for_workers()
+    adaptive = cluster.adapt(minimum=1, maximum=4)
+    # Nothing is computed.
+    assert cluster.sync(adaptive.target) == 0
+    assert cluster.sync(adaptive.recommendations, 5) == {"status": "up", "n": 5}
+    assert len(cluster.sync(adaptive.workers_to_close, 1)) == 1
+
+
+def test_a_refused_range_leaves_the_one_before(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    first = cluster.adapt(minimum=1, maximum=4)
+    api.faults = [("POST", "/adapt", *problem(409, "QUOTA", "The quota allows 4 workers."))]
+    with pytest.raises(ropewalk.RopewalkError, match="The quota allows 4 workers"):
+        cluster.adapt(minimum=1, maximum=400)
+    assert first.state == "running"
 
 
 def test_recommendations_and_scale_up(start: Start, api: StandIn) -> None:
