@@ -37,6 +37,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     const found = await Promise.all(places.map((place) => listAll(place, deploymentId)));
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
+    if (isTable) printSearched(configured, said);
     const ended: Ended[] = [];
     const some = found.filter(isToBeEnded);
     if (some.length > 0 && !options.dryRun) {
@@ -44,7 +45,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
       const signal = AbortSignal.timeout(options.withinMs ?? usualWithinMs);
       ended.push(...(await Promise.all(some.map((place) => endAll(place, deploymentId, signal)))));
     }
-    if (!isTable) printJson(deploymentId, found, ended, said);
+    if (!isTable) printJson({ deploymentId, searched: configured.map(searchedIn), found, ended }, said);
     else if (ended.length > 0) printEnded(ended, said);
     const code = giveResult(deploymentId, found, ended);
     for (const line of forgotten) said.err(line);
@@ -105,6 +106,34 @@ function printFound(deploymentId: string, found: Found[], said: Said): void {
   }
 }
 
+interface Searched {
+  provider: string;
+  /** Empty for this machine. */
+  regions: string[];
+  /** Projects, or roles in accounts. */
+  accounts: string[];
+}
+
+const searchedIn = ({ manifest, provider }: Configured): Searched => ({
+  provider: manifest.name,
+  regions: provider.places.flatMap(({ region }) => region ?? []),
+  accounts: [...new Set(provider.accounts.map(({ account }) => account))],
+});
+
+/** Also when nothing was found: a search in the wrong project finds nothing too. */
+function printSearched(configured: readonly Configured[], said: Said): void {
+  for (const { name, title, settingsVariable } of manifests) {
+    const searched = configured.find(({ manifest }) => manifest.name === name);
+    if (searched === undefined) {
+      said.out(`  not searched: ${title}, because ${settingsVariable} is not set`);
+      continue;
+    }
+    const { regions, accounts } = searchedIn(searched);
+    const where = regions.length === 0 ? '' : `, ${regions.join(', ')}`;
+    said.out(`  searched: ${title}${where}${accounts.length === 0 ? '' : ` (${accounts.join(', ')})`}`);
+  }
+}
+
 function printEnded(ended: Ended[], said: Said): void {
   const terminated = ended.flatMap((each) => each.terminated).length;
   const removed = ended.flatMap((each) => each.removed).length;
@@ -113,9 +142,18 @@ function printEnded(ended: Ended[], said: Said): void {
   );
 }
 
-function printJson(deploymentId: string, found: Found[], ended: Ended[], said: Said): void {
+function printJson(
+  {
+    deploymentId,
+    searched,
+    found,
+    ended,
+  }: { deploymentId: string; searched: Searched[]; found: Found[]; ended: Ended[] },
+  said: Said,
+): void {
   said.json({
     deploymentId,
+    searched,
     found: found.flatMap(({ where, instances }) => instances.map((each) => ({ where, ...each }))),
     resources: found.flatMap(({ resources }) => resources),
     terminated: ended.flatMap(({ terminated }) => terminated),

@@ -72,7 +72,9 @@ describe.each(clouds)('ropewalk destroy --by-tag on $title', (tested) => {
     expect(left.filter(({ deploymentId }) => deploymentId === deployment)).toEqual([]);
     expect(await there()).toEqual(expect.arrayContaining(before.filter((id) => left.some((each) => each.id === id))));
     expect(left.filter(({ deploymentId }) => deploymentId === other).length).toBeGreaterThanOrEqual(4);
-    expect((await destroy('--yes')).stdout).toBe(`deployment ${deployment}: 0 instances\n`);
+    const again = (await destroy('--yes')).stdout;
+    expect(again).toMatch(new RegExp(`^deployment ${deployment}: 0 instances\n  searched: this machine\n`));
+    expect(again).toMatch(new RegExp(`  searched: (AWS EC2|Google Compute Engine), ${region} \\(.+\\)\n`));
   });
 
   it('goes to every region that is configured, and finds in each what is there', async () => {
@@ -81,6 +83,8 @@ describe.each(clouds)('ropewalk destroy --by-tag on $title', (tested) => {
     const here = await plant(deployment);
     const { code, stdout } = await destroy('--yes');
     expect(code).toBe(0);
+    const searched = stdout.split('\n').find((line) => line.startsWith('  searched: ') && line.includes(region));
+    expect(searched).toContain(secondRegion);
     expect(stdout).toContain(`${secondRegion}  ${abroad}  workspace w, cluster 7, volume`);
     expect(stdout).toContain(`${region}  ${here}  workspace w, cluster 7, volume`);
     expect(stdout).toMatch(/: 0 instances, 2 cloud resources\n[^]*ended 0 instances, removed 2 cloud resources\n$/);

@@ -72,13 +72,19 @@ describe('ropewalk destroy --by-tag', () => {
         runCli(['destroy', '--by-tag', '--deployment', 'dep_a', ...words], { env: { ROPEWALK_HOME: bench.home } });
 
       const dry = await destroy('--dry-run', '--format', 'json');
-      expect([dry.code, JSON.parse(dry.stdout)]).toMatchObject([0, { found: [{}, {}], terminated: [] }]);
+      const searched = [{ provider: 'local', regions: [], accounts: [] }];
+      expect([dry.code, JSON.parse(dry.stdout)]).toMatchObject([0, { searched, found: [{}, {}], terminated: [] }]);
       expect([one, two, other].map(isAlive)).toEqual([true, true, true]);
 
       const done = await destroy('--yes', '--format', 'json');
       expect([done.code, JSON.parse(done.stdout).terminated.length]).toEqual([0, 2]);
       expect([one, two, other].map(isAlive)).toEqual([false, false, true]);
-      expect((await destroy('--yes')).stdout).toBe('deployment dep_a: 0 instances\n');
+      expect((await destroy('--yes')).stdout.trim().split('\n')).toEqual([
+        'deployment dep_a: 0 instances',
+        '  searched: this machine',
+        '  not searched: AWS EC2, because ROPEWALK_AWS_SETTINGS is not set',
+        '  not searched: Google Compute Engine, because ROPEWALK_GCP_SETTINGS is not set',
+      ]);
       await writeFile(join(bench.home, 'aws.json'), '{}');
       const unsearched = await destroy('--yes');
       expect([unsearched.code, unsearched.stderr]).toEqual([
