@@ -1,6 +1,6 @@
 // Changes a workspace's limits; only for admins.
 import type { Problem } from '../errors.ts';
-import { mergeLimits, type LimitsChange } from '../quota/limits.ts';
+import { limitsText, mergeLimits, type LimitsChange } from '../quota/limits.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import { needsAdmin, type Caller } from './authority.ts';
 import { peopleEvent } from './events.ts';
@@ -21,6 +21,7 @@ export function configure(
   if (refused !== null) return { error: refused };
   const limits = { ...before.limits, ...change.limits };
   const perUser = mergeLimits(before.perUser, change.perUser);
-  const text = JSON.stringify({ ...limits, perUser });
+  const ofEach = limitsText(perUser);
+  const text = `at most ${limitsText(limits)}; each user ${ofEach === '' ? 'without limits' : `at most ${ofEach}`}`;
   return { ok: { limits, perUser, event: peopleEvent(before.caller.by, 'LIMITS', text, nowMs) } };
 }

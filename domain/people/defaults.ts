@@ -25,7 +25,28 @@ export function replaceDefaults(
 ): { ok: { defaults: WorkspaceDefaults; event: PeopleEvent } } | { error: Problem } {
   const refused = needsAdmin(caller, nowMs);
   if (refused !== null) return { error: refused };
-  return { ok: { defaults, event: peopleEvent(caller.by, 'DEFAULTS', JSON.stringify(defaults), nowMs) } };
+  return { ok: { defaults, event: peopleEvent(caller.by, 'DEFAULTS', textOf(defaults), nowMs) } };
+}
+
+const labels: [keyof WorkspaceDefaults, string][] = [
+  ['provider', 'provider'],
+  ['region', 'region'],
+  ['zone', 'zone'],
+  ['spotPolicy', 'spot policy'],
+  ['allowCrossZone', 'several zones'],
+  ['allowSsh', 'SSH'],
+  ['allowSshFrom', 'SSH from'],
+  ['allowIngressFrom', 'ingress from'],
+  ['instanceCredentials', 'credentials of instances'],
+];
+
+function textOf(defaults: WorkspaceDefaults): string {
+  const shown = labels.flatMap(([name, label]) => {
+    const value = defaults[name];
+    if (value === undefined) return [];
+    return [`${label} ${value === true ? 'yes' : value === false ? 'no' : value}`];
+  });
+  return shown.length === 0 ? 'none' : shown.join(', ');
 }
 
 /** Requests override defaults: a requested region also overrides a default zone, and either SSH field overrides both SSH defaults. */

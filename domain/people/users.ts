@@ -1,6 +1,6 @@
 // The users of a workspace. The last admin can be neither removed nor demoted.
 import type { Problem } from '../errors.ts';
-import { mergeLimits } from '../quota/limits.ts';
+import { limitsText, mergeLimits } from '../quota/limits.ts';
 import { needsAdmin, type Caller } from './authority.ts';
 import { peopleEvent } from './events.ts';
 import { maxUsersPerWorkspace } from './limits.ts';
@@ -31,7 +31,8 @@ export function putUser(
   if (known?.role === 'admin' && (role ?? 'admin') !== 'admin' && admins === 1) return { error: lastAdmin(name) };
   const before = known ?? newUser({ id: newUserId, name, role: 'member' }, nowMs);
   const user = { ...before, role: role ?? before.role, limits: mergeLimits(before.limits, limits) };
-  const own = Object.keys(user.limits).length === 0 ? '' : `, limits ${JSON.stringify(user.limits)}`;
+  const text = limitsText(user.limits);
+  const own = text === '' ? '' : `, at most ${text}`;
   const code = known === null ? 'USER_ADDED' : 'USER_CHANGED';
   return { ok: { user, event: peopleEvent(caller.by, code, `${name}: ${user.role}${own}`, nowMs) } };
 }

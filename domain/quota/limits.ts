@@ -21,3 +21,16 @@ export function mergeLimits(
   }
   return merged;
 }
+
+/** For example "2000 instances, 1 vCPU"; empty without a limit. */
+export const limitsText = ({ running, instances, vcpus }: Partial<WorkspaceLimits>): string =>
+  [
+    countText(running, 'open job or cluster', 'open jobs and clusters'),
+    countText(instances, 'instance', 'instances'),
+    countText(vcpus, 'vCPU', 'vCPUs'),
+  ]
+    .filter((each) => each !== '')
+    .join(', ');
+
+const countText = (count: number | undefined, one: string, several: string): string =>
+  count === undefined ? '' : `${count} ${count === 1 ? one : several}`;

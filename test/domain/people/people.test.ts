@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { includes, needsAdmin, scopesOfRole } from '../../../domain/people/authority.ts';
 import { configure } from '../../../domain/people/configure.ts';
+import { replaceDefaults } from '../../../domain/people/defaults.ts';
 import { maxTokensPerUser, maxUsersPerWorkspace } from '../../../domain/people/limits.ts';
 import type { IssueToken, Scope } from '../../../domain/people/state.ts';
 import { issueFirstToken, issueToken } from '../../../domain/people/tokens.ts';
@@ -187,8 +188,17 @@ describe('workspaces', () => {
       ok: {
         limits: { ...defaultLimits, vcpus: 5 },
         perUser: { running: 1, vcpus: 2 },
-        event: { atMs: 9, by: 'root', code: 'LIMITS' },
+        event: {
+          ...{ atMs: 9, by: 'root', code: 'LIMITS' },
+          text: 'at most 1000 open jobs and clusters, 2000 instances, 5 vCPUs; each user at most 1 open job or cluster, 2 vCPUs',
+        },
       },
+    });
+    expect(replaceDefaults(before.caller, { provider: 'aws', zone: undefined, allowSsh: false }, 9)).toMatchObject({
+      ok: { event: { code: 'DEFAULTS', text: 'provider aws, SSH no' } },
+    });
+    expect(configure({ ...before, perUser: {} }, { limits: {} }, 9)).toMatchObject({
+      ok: { event: { text: expect.stringMatching(/ vCPUs; each user without limits$/) } },
     });
   });
 });

@@ -142,7 +142,7 @@ export function describeWorkspaces(backend: Backend): void {
       valueOf(await store.workspaces.configure(slug, { limits: { vcpus: 1 }, by: null }, startMs + 2));
       const events = await store.workspaces.events(slug, 2);
       expect(events).toEqual([
-        { atMs: startMs + 2, by: null, code: 'LIMITS', text: expect.stringContaining('"vcpus":1') },
+        { atMs: startMs + 2, by: null, code: 'LIMITS', text: expect.stringContaining(', 1 vCPU;') },
         { atMs: startMs + 1, by: 'ada', code: 'USER_ADDED', text: 'bob: member' },
       ]);
       expect(await store.workspaces.events(slug, 10)).toHaveLength(3);
