@@ -122,6 +122,9 @@ const page = (title: string, content: unknown) =>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <style>
+          :root {
+            color-scheme: light dark;
+          }
           body {
             font:
               16px/1.5 system-ui,
@@ -143,6 +146,19 @@ const page = (title: string, content: unknown) =>
             padding: 0.4rem;
             box-sizing: border-box;
           }
+          input,
+          select,
+          button {
+            color: inherit;
+            background: #fff;
+            border: 1px solid #767676;
+            border-radius: 4px;
+          }
+          select,
+          button {
+            font: inherit;
+            padding: 0.3rem 0.7rem;
+          }
           .problem {
             color: #a00;
           }
@@ -153,6 +169,12 @@ const page = (title: string, content: unknown) =>
             body {
               color: #e8e8e6;
               background: #1b1c1d;
+            }
+            input,
+            select,
+            button {
+              background: #262829;
+              border-color: #8b9096;
             }
             .problem {
               color: #f99;

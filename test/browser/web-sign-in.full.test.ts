@@ -118,6 +118,23 @@ describe.runIf(hasChromium)('signing in at an identity provider', () => {
     const { userCode, deviceCode } = await begun.json();
     await app.page.goto(`/login?code=${userCode}`);
     await app.accessible('login-code');
+    await app.page.emulateMedia({ colorScheme: 'dark' });
+    // Axe checks no borders, and takes a white field on a dark page for good.
+    const [text, border] = await app.page.getByLabel('Code').evaluate((input) => {
+      const lightness = (color: string): number => {
+        const [red = 0, green = 0, blue = 0] = (color.match(/\d+/g) ?? []).map((each) => {
+          const part = Number(each) / 255;
+          return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      const [page, own] = [getComputedStyle(document.body), getComputedStyle(input)];
+      const over = (color: string, ground: string) => (lightness(color) + 0.05) / (lightness(ground) + 0.05);
+      return [over(own.color, own.backgroundColor), over(own.borderTopColor, page.backgroundColor)];
+    });
+    expect(text).toBeGreaterThan(4.5);
+    expect(border).toBeGreaterThan(3);
+    await app.page.emulateMedia({ colorScheme: 'light' });
     await app.page.getByRole('link', { name: 'sign in with Our Login' }).click();
     await app.page.getByText('ropewalk on laptop').waitFor();
     await app.accessible('login-decision');
