@@ -8,6 +8,12 @@ export const dayRange = (days: readonly number[]): [number, number] => [
   (days.at(-1) ?? 0) + daySeconds,
 ];
 
+/** Amounts at these equal distances, with as many digits as their difference needs. */
+export function dollarLabels(amounts: readonly number[], step: number): string[] {
+  const digits = Math.min(8, Math.max(2, Math.ceil(-Math.log10(step) - 1e-9)));
+  return amounts.map((each) => `$${each.toFixed(digits)}`);
+}
+
 /** Labels in the reader's language: the time, and the date where a day begins or the axis spans several days. */
 export function timeLabels(seconds: readonly number[], stepSeconds: number): string[] {
   const clock = new Intl.DateTimeFormat(undefined, {

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { CostOverTime, OwnCost } from '../schema/costs.ts';
-import { timeLabels } from './axes.ts';
+import { dollarLabels, timeLabels } from './axes.ts';
 import { useChart } from './chart.ts';
 import { dollars, time } from './format.ts';
 import { call, type Session } from './session.ts';
@@ -43,14 +43,15 @@ function draw(root: HTMLElement, points: CostOverTime['points']): uPlot {
   const [ink, line] = [style.getPropertyValue('--muted'), style.getPropertyValue('--line')];
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const highest = points.at(-1)?.dollars ?? 0;
-  const digits = highest < 0.1 ? 4 : 2;
   return new uPlot(
     {
       ...{ width: root.clientWidth, height: 160, legend: { show: false }, cursor: { show: false } },
+      // Half of the last label is beside the axis.
+      padding: [null, 40, null, null],
       scales: { y: { range: () => [0, Math.max(highest * 1.1, 0.0001)] } },
       axes: [
         { ...axis, space: 90, size: 50, values: (_chart, values, _axis, _space, step) => timeLabels(values, step) },
-        { ...axis, size: 75, values: (_chart, values) => values.map((each) => `$${each.toFixed(digits)}`) },
+        { ...axis, size: 75, values: (_chart, values, _axis, _space, step) => dollarLabels(values, step) },
       ],
       series: [{}, { stroke: style.getPropertyValue('--accent'), width: 2, points: { show: false } }],
     },

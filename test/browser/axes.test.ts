@@ -1,7 +1,7 @@
 // Axes of charts and texts of times, without a browser.
 import { expect, it } from 'vitest';
 
-import { dayRange, timeLabels } from '../../web/axes.ts';
+import { dayRange, dollarLabels, timeLabels } from '../../web/axes.ts';
 import { clockTime, dollars, shortTime } from '../../web/format.ts';
 
 const day = 86_400;
@@ -33,4 +33,11 @@ it('a table leaves the year of a time out while it is this one', () => {
 
 it('an amount has commas between thousands', () => {
   expect([4_916_047.68, 0, 0.004, 12].map(dollars)).toEqual(['$4,916,047.68', '$0.00', '<$0.01', '$12.00']);
+});
+
+it('an axis of amounts has the digits in which they differ', () => {
+  expect(dollarLabels([0, 0.005, 0.01], 0.005)).toEqual(['$0.000', '$0.005', '$0.010']);
+  expect(dollarLabels([0, 0.00005, 0.0001], 0.00005)).toEqual(['$0.00000', '$0.00005', '$0.00010']);
+  expect(dollarLabels([0, 0.01], 0.01)).toEqual(['$0.00', '$0.01']);
+  expect(dollarLabels([0, 50, 100], 50)).toEqual(['$0.00', '$50.00', '$100.00']);
 });

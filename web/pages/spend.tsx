@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 
 import { costsCsv } from '../../domain/cost/csv.ts';
 import type { Costs } from '../../schema/costs.ts';
-import { dayRange } from '../axes.ts';
+import { dayRange, dollarLabels } from '../axes.ts';
 import { useChart } from '../chart.ts';
 import { dollars, textOf, time } from '../format.ts';
 import { Facts, Table, Title } from '../parts.tsx';
@@ -122,11 +122,15 @@ function saveCsv(costs: Costs): void {
   setTimeout(() => URL.revokeObjectURL(link.href), csvKeptMs);
 }
 
+const nothing: Costs['items'] = [];
+
 function DayChart({ days }: { days: Costs }) {
   const place = useRef<HTMLDivElement>(null);
-  useChart(place, days.items, draw);
-  if (days.items.length === 0) return null;
-  const label = `Cost by day: ${days.items.map((each) => `${each.key} ${dollars(each.dollars)}`).join(', ')}`;
+  // Days on which nothing was spent, such as those of clusters on this machine, have no bars.
+  const items = days.total.dollars > 0 ? days.items : nothing;
+  useChart(place, items, draw);
+  if (items.length === 0) return null;
+  const label = `Cost by day: ${items.map((each) => `${each.key} ${dollars(each.dollars)}`).join(', ')}`;
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }
 
@@ -155,7 +159,7 @@ function draw(root: HTMLElement, items: Costs['items']): uPlot {
           incrs: [1, 2, 7, 14, 30, 90].map((each) => each * daySeconds),
           values: (_chart, values) => values.map((each) => dayText.format(each * 1_000)),
         },
-        { ...axis, size: 70, values: (_chart, values) => values.map((each) => `$${each.toFixed(2)}`) },
+        { ...axis, size: 70, values: (_chart, values, _axis, _space, step) => dollarLabels(values, step) },
       ],
       series: [
         {},
