@@ -89,6 +89,7 @@ export function Budgets({ session }: { session: Session }) {
 function BudgetFields({ budget }: { budget: Budget | null }) {
   const [kind, setKind] = useState<string>(budget === null ? 'workspace' : kindOf(budget));
   const subject = budget?.user ?? budget?.cluster ?? budget?.job ?? undefined;
+  const present = subject === undefined || budget === null || kind !== kindOf(budget) ? {} : { value: subject };
   return (
     <>
       <NumberField
@@ -109,13 +110,14 @@ function BudgetFields({ budget }: { budget: Budget | null }) {
           ))}
         </select>
       </label>
-      {kind !== 'workspace' && (
-        <Field
+      {kind === 'user' && <Field label="User" name="subject" required {...present} />}
+      {(kind === 'cluster' || kind === 'job') && (
+        <NumberField
           key={kind}
-          label={kind === 'user' ? 'User' : `Number of the ${kind}`}
+          label={`Number of the ${kind}`}
           name="subject"
           required
-          {...(subject === undefined || budget === null || kind !== kindOf(budget) ? {} : { value: subject })}
+          {...{ min: 1, max: 999_999_999_999, ...present }}
         />
       )}
       <NumberField
