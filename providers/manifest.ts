@@ -3,6 +3,7 @@
 // most processes need none.
 import type { InstanceFamilies } from '../domain/offers/choose.ts';
 import type { AddressPrices } from '../domain/offers/plan.ts';
+import type { InstanceRequirements } from '../domain/offers/requirements.ts';
 import type { LogLine, LogQuery, Offer, Owner, Provider } from './provider.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +28,8 @@ export interface ProviderManifest {
   isInstanceId: (id: string) => boolean;
   /** Instance types that the cloud does not list: of these names, those that exist in the region whose other offers are `listed`. */
   offersByName?: (listed: readonly Offer[], region: string, names: readonly string[]) => Offer[];
+  /** Instance types built to measure that meet requirements, where the cloud builds them in the region whose other offers are `listed`. */
+  offersToMeasure?: (listed: readonly Offer[], region: string, requirements: InstanceRequirements) => Offer[];
   /** The error in the name of an instance type that is not on offer; null without an error. */
   nameHint?: (name: string) => string | null;
   /** Whether a failed request may succeed when repeated: no answer, a fault, or too many requests. */

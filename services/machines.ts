@@ -71,6 +71,7 @@ export async function resolveMachines(
     chooseTypes(offers, parseRequirements({ ...requirements, arm: input.arm ?? requirements.arm }, prefix), {
       families: manifest.families,
       ...(manifest.nameHint === undefined ? {} : { nameHint: manifest.nameHint }),
+      toMeasure: (wanted) => manifest.offersToMeasure?.(offers, region, wanted) ?? [],
       market,
       zones,
       prefix,
@@ -97,11 +98,15 @@ export async function resolveMachines(
     const field = refusal.field === 'tags' ? 'tags' : fieldName(input.workerPrefix, refusal.field);
     throw new RopewalkError({ code: 'VALIDATION', ...refusal, field });
   }
+  const headTypes = heads.map(({ type }) => type);
+  const listed = new Set(offers.map(({ type }) => type));
+  const built = [...workerTypes, ...headTypes].filter((type) => !listed.has(type));
   return {
     ...found,
+    offers: [...offers, ...(manifest.offersByName?.(offers, region, built) ?? [])],
     machines: {
       workerTypes,
-      headTypes: heads.map(({ type }) => type),
+      headTypes,
       architecture,
       spotPolicy: policy,
       region,

@@ -13,7 +13,15 @@ import type { LogLine, LogQuery } from '../providers/provider.ts';
 export interface ServedProvider {
   manifest: Pick<
     ProviderManifest,
-    'name' | 'title' | 'kind' | 'families' | 'isInstanceId' | 'refusal' | 'offersByName' | 'nameHint'
+    | 'name'
+    | 'title'
+    | 'kind'
+    | 'families'
+    | 'isInstanceId'
+    | 'refusal'
+    | 'offersByName'
+    | 'offersToMeasure'
+    | 'nameHint'
   >;
   reader: ProviderReader;
   /** Null when its instances need no proof, because they are processes of this host. */

@@ -1,9 +1,9 @@
-// Chooses instance types from requirements and available offers, cheapest first. When none fits, the error names near misses: instances with the
-// requested memory, or with the requested CPUs.
+// Chooses instance types from requirements and available offers, cheapest first. When none fits, types built to measure are considered where a cloud
+// builds them; otherwise the error names near misses: instances with the requested memory, or with the requested CPUs.
 import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
 import type { Market, Offer } from './offer.ts';
-import { fieldName, gpuTypeOf, memoryBuffer } from './requirements.ts';
+import { fieldName, gpuTypeOf, unbuffered } from './requirements.ts';
 import type { Range, InstanceRequirements } from './requirements.ts';
 
 /** More types help with capacity, but the last of many would cost far more than the first. */
@@ -37,10 +37,13 @@ export interface Choosing extends Sought {
   prefix?: string;
   /** The error in the name of a type that is not on offer; null without an error. */
   nameHint?: (name: string) => string | null;
+  /** Offers of types built to measure; absent where the cloud builds none. */
+  toMeasure?: (requirements: InstanceRequirements) => readonly Offer[];
 }
 
 /**
- * Returns at most `maxTypes` types that fit the requirements: in the requested order, or cheapest first.
+ * Returns at most `maxTypes` types that fit the requirements: in the requested order, or cheapest first. A type built to measure costs more than a
+ * listed one, so it is chosen only if no listed one fits.
  *
  * @throws RopewalkError VALIDATION: a type that is not offered, types of two architectures, or no type that fits, with near misses in the hint.
  */
@@ -51,16 +54,25 @@ export function chooseTypes(
 ): ChosenType[] {
   const available = typesOf(offers, choosing);
   if (requirements.types !== null) return named(available, requirements.types, choosing);
-  const fitting = considered(available, requirements, choosing.families).filter(
-    (type) => within(type.vcpus, requirements.vcpus) && within(type.memoryBytes, requirements.memoryBytes),
-  );
+  const fits = ({ vcpus, memoryBytes }: ChosenType): boolean =>
+    within(vcpus, requirements.vcpus) && within(memoryBytes, requirements.memoryBytes);
+  const fitting = considered(available, requirements, choosing.families).filter(fits);
   if (fitting.length > 0) return fitting.toSorted(cheapestFirst).slice(0, maxTypes);
+  const built = typesOf(choosing.toMeasure?.(requirements) ?? [], choosing);
+  const fittingBuilt = considered(built, requirements, anyFamily).filter(fits);
+  if (fittingBuilt.length > 0) return fittingBuilt.toSorted(cheapestFirst).slice(0, maxTypes);
+  const near = [...available, ...typesOf(choosing.toMeasure?.(withMoreCpus(requirements)) ?? [], choosing)];
   throw nothingFits(
-    considered(available, { ...requirements, vcpus: null, memoryBytes: null }, anyFamily),
+    considered(near, { ...requirements, vcpus: null, memoryBytes: null }, anyFamily),
     requirements,
     choosing.prefix,
   );
 }
+
+/** From half to twice the CPUs: near misses of types built to measure. */
+const withMoreCpus = ({ vcpus, ...requirements }: InstanceRequirements): InstanceRequirements => ({
+  ...{ ...requirements, vcpus: vcpus === null ? null : { min: vcpus.min / 2, max: vcpus.max * 2 } },
+});
 
 /** Groups offers by type: the cheapest price, and every zone that has it. */
 export function typesOf(offers: readonly Offer[], { market, zones }: Sought): ChosenType[] {
@@ -191,8 +203,6 @@ function nearest(types: readonly ChosenType[], of: (type: ChosenType) => number,
 
 const describe = (type: ChosenType): string =>
   `${type.type} (${type.vcpus} vCPU, ${formatBytes(type.memoryBytes)}, ${type.pricePerHour === null ? 'price unknown' : `$${type.pricePerHour}/h`})`;
-
-const unbuffered = ({ min, max }: Range): Range => ({ min: min / (1 - memoryBuffer), max: max / (1 + memoryBuffer) });
 
 const rangeText = ({ min, max }: Range, show: (value: number) => string): string =>
   show(min) === show(max) ? show(min) : `${show(min)} to ${show(max)}`;

@@ -95,6 +95,12 @@ function wholeNumber(value: number, field: string): number {
 
 const buffered = ({ min, max }: Range): Range => ({ min: min * (1 - memoryBuffer), max: max * (1 + memoryBuffer) });
 
+/** The memory that was asked for, without the accepted deviation. */
+export const unbuffered = ({ min, max }: Range): Range => ({
+  min: min / (1 - memoryBuffer),
+  max: max / (1 + memoryBuffer),
+});
+
 function readGpus(value: number | boolean | undefined, field: string): 0 | 1 {
   const count = Number(value ?? 0);
   if (count === 0 || count === 1) return count;

@@ -4,6 +4,7 @@ import type { protos } from '@google-cloud/compute';
 import { gceBootKey } from '../../domain/cloud-names.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
+import { isCustom } from './custom-types.ts';
 import { bootDiskOf, canMigrate, hasGpu, iopsFor, parseType } from './machine-types.ts';
 import { labelsOf, ownerName } from './names.ts';
 import { type GcpSettings, serviceAccountOf } from './settings.ts';
@@ -24,7 +25,7 @@ export interface RoleInsert {
 
 export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body {
   const { request, role, placement, zones, names } = insert;
-  const types = sameAccelerator(placement.types);
+  const types = launchedTogether(placement.types);
   const first = parseType(types[0] ?? '');
   const isSpot = placement.market === 'spot';
   // Instances that can migrate to another host do; others terminate with their host.
@@ -100,11 +101,15 @@ const zonesOf = (all: readonly string[], wanted: readonly string[]): Body['locat
 const bootOf = ({ apiUrl, launchToken, owner }: LaunchRequest): string =>
   JSON.stringify({ apiUrl, launchToken, owner });
 
-/** Accelerators are attached for the whole request, so types with others than the first type's are excluded. */
-function sameAccelerator(types: readonly string[]): string[] {
+/**
+ * Accelerators are attached for the whole request, so types with others than the first type's are excluded. A custom type is requested alone: Google's
+ * documentation does not say that instance flexibility takes one. When the first type is unavailable, the next launch begins with the next type.
+ */
+function launchedTogether(types: readonly string[]): string[] {
   const key = (name: string): string => JSON.stringify(parseType(name).accelerator);
   const [first = ''] = types;
-  return types.filter((name) => key(name) === key(first));
+  if (isCustom(first)) return [first];
+  return types.filter((name) => key(name) === key(first) && !isCustom(name));
 }
 
 /** Ranked in the requested order. */

@@ -7,7 +7,7 @@ import { agentCheck } from '../agent-check.ts';
 import { nodeCheck } from '../node-check.ts';
 import { mayHaveLaunched } from './api-errors.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
-import { customOffers, customProblem } from './custom-types.ts';
+import { customOffers, customProblem, offersToMeasure } from './custom-types.ts';
 import { gcpFamilies } from './families.ts';
 import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
 import type { GcpAccess } from './settings.ts';
@@ -27,6 +27,7 @@ export const gcpManifest: ProviderManifest = {
   families: gcpFamilies,
   refusal: gcpRefusal,
   offersByName: customOffers,
+  offersToMeasure,
   nameHint: customProblem,
   isInstanceId: (id) => gceInstanceId.test(id),
   mayPass: mayHaveLaunched,

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { attachedGpus, catalogueTypes, offersOf } from '../../providers/gcp/catalogue.ts';
+import { gcpPriceOf } from '../../providers/gcp/custom-types.ts';
 import { gcpManifest } from '../../providers/gcp/manifest.ts';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
@@ -58,6 +59,28 @@ it('a job has such instances too', async () => {
   const body = { command: ['true'], vmTypes: ['n1-standard-4+nvidia-tesla-t4'], schedulerVmTypes: ['n2-standard-2'] };
   expect((await api.call('POST', '/v1/jobs', { body })).status).toBe(201);
   expect(jobSpec.parse(await storedSpec(api)).settings.machines?.workerTypes).toEqual(body.vmTypes);
+});
+
+it('a request by CPUs and memory that no predefined type meets gets custom types, with their price and vCPUs', async () => {
+  const api = await gcpApi();
+  const body = { workers: 2, workerCpu: 6, workerMemory: '20 GiB', schedulerVmTypes: ['n2-standard-2'] };
+  const reply = await api.call('POST', '/v1/clusters', { body });
+  expect(reply.status).toBe(201);
+  const { number, pricePerHour } = await reply.json();
+  const { machines, instanceVcpus } = clusterSpec.parse(await storedSpec(api)).settings;
+  expect([machines?.workerTypes, instanceVcpus]).toEqual([['n4-custom-6-20480', 'n2-custom-6-20480'], 6]);
+  const head = gcpPriceOf('us-central1', 'n2-standard-2', 'on-demand') ?? 0;
+  const worker = gcpPriceOf('us-central1', 'n4-custom-6-20480', 'on-demand') ?? 0;
+  expect(pricePerHour.firstChoice).toBeCloseTo(head + 2 * worker, 1);
+  const why = await (await api.call('GET', `/v1/clusters/${number}/why`)).json();
+  expect(JSON.stringify(why)).toContain('Workers: n4-custom-6-20480 (6 vCPU, 20.00 GiB, $');
+  const odd = await api.call('POST', '/v1/clusters', { body: { ...body, workerCpu: 7 } });
+  expect(await odd.json()).toMatchObject({
+    error: {
+      field: 'workerCpu',
+      hint: expect.stringMatching(/^Near to it: n2d-custom-8-20480 .*; n4-custom-8-20480 .*; n2-custom-8-20480/),
+    },
+  });
 });
 
 it('a request names a custom machine type, and gets an error with the family of one that does not exist', async () => {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Offer } from '../../domain/offers/offer.ts';
 import { offersOf, priceOf } from '../../providers/gcp/catalogue.ts';
-import { customOffers, customProblem, gcpPriceOf } from '../../providers/gcp/custom-types.ts';
+import { parseRequirements, type RequirementsInput } from '../../domain/offers/requirements.ts';
+import { customOffers, customProblem, gcpPriceOf, offersToMeasure } from '../../providers/gcp/custom-types.ts';
 import { launchPrice } from '../../providers/gcp/prices.ts';
 import { machineTypeNamed } from '../emulator/gcp/types.ts';
 import { createRandom } from '../support/random.ts';
@@ -44,10 +45,7 @@ describe('the name of a custom machine type', () => {
       const vcpus = 1 + Math.floor(random() * 140);
       const name = `${families[count % families.length]}-custom-${vcpus}-${256 * Math.floor(random() * vcpus * 40)}`;
       const isRight = customProblem(name) === null;
-      // The type's bound of total memory is not part of the emulator.
-      if (isRight) expect([name, machineTypeNamed(name)?.vcpus]).toEqual([name, vcpus]);
-      else if (!/to (131072|638976|884736|786432|655360) MiB/.test(customProblem(name) ?? ''))
-        expect([name, machineTypeNamed(name)]).toEqual([name, undefined]);
+      expect([name, machineTypeNamed(name)?.vcpus]).toEqual([name, isRight ? vcpus : undefined]);
       right += Number(isRight);
     }
     expect(right).toBeGreaterThan(200);
@@ -98,6 +96,56 @@ describe('the price of a custom machine type', () => {
   });
 });
 
+describe('a request by CPUs and memory', () => {
+  const zone = 'us-central1-a';
+  const all = [
+    ...listed('n2', zone),
+    ...listed('n2d', zone),
+    ...listed('n4', zone),
+    ...listed('n1', zone),
+    ...listed('e2', zone),
+  ];
+  const namesFor = (input: RequirementsInput, from = all): string[] => [
+    ...new Set(offersToMeasure(from, region, parseRequirements(input)).map(({ type }) => type)),
+  ];
+
+  it.each<[string, RequirementsInput, string[]]>([
+    ['of recent families', { cpu: 6, memory: '20 GiB' }, ['n2-custom-6-20480', 'n4-custom-6-20480']],
+    [
+      'of N2D, where it has them',
+      { cpu: 16, memory: '60 GiB' },
+      ['n2-custom-16-61440', 'n2d-custom-16-61440', 'n4-custom-16-61440'],
+    ],
+    ['of N1, which alone has one vCPU', { cpu: 1, memory: '5 GiB' }, ['custom-1-5120']],
+    ['of none, for an odd number', { cpu: 7, memory: '20 GiB' }, []],
+    ['of none, for ARM', { cpu: 6, memory: '20 GiB', arm: true }, []],
+    ['of none, for a GPU', { cpu: 6, memory: '20 GiB', gpu: 1 }, []],
+  ])('gets custom types %s', (_, input, expected) => {
+    expect(namesFor(input)).toEqual(expected);
+  });
+
+  it('gets those of a family of the region, older ones where it has no recent one', () => {
+    expect(namesFor({ cpu: 6, memory: '20 GiB' }, listed('n4', zone))).toEqual(['n4-custom-6-20480']);
+    expect(namesFor({ cpu: 6, memory: '20 GiB' }, listed('e2', zone))).toEqual(['e2-custom-6-20480']);
+    expect(namesFor({ cpu: 6, memory: '20 GiB' }, [])).toEqual([]);
+  });
+
+  it('gets only names that exist, with prices above zero', () => {
+    const random = createRandom(6);
+    let found = 0;
+    for (let count = 0; count < 400; count += 1) {
+      const cpu = 1 + Math.floor(random() * 130);
+      const memory = `${1 + Math.floor(random() * cpu * 9_000)} MiB`;
+      for (const { type, market, pricePerHour } of offersToMeasure(all, region, parseRequirements({ cpu, memory }))) {
+        expect([type, market, customProblem(type), machineTypeNamed(type)?.vcpus]).toEqual([type, market, null, cpu]);
+        expect(pricePerHour ?? 0).toBeGreaterThan(0);
+        found += 1;
+      }
+    }
+    expect(found).toBeGreaterThan(200);
+  });
+});
+
 describe('a launch of custom machine types', () => {
   let cloud: GcpTestCloud;
   beforeAll(async () => {
@@ -114,5 +162,13 @@ describe('a launch of custom machine types', () => {
     expect(launched[0]?.price?.microsPerHour).toBeGreaterThan(0);
     const instance = (await cloud.emulator.instances()).find(({ name }) => name === launched[0]?.id);
     expect(instance?.machineType).toBe(type);
+  });
+
+  it('requests the first one alone, although others are acceptable too', async () => {
+    const types = ['n2-custom-6-20480', 'n4-custom-6-20480', 'n2-standard-8'];
+    const { launched, failures } = await cloud.provider.launch(
+      workersRequest(freshOwner(), 2, undefined, placement({ types })),
+    );
+    expect([failures, launched.map(({ offer }) => offer)]).toEqual([[], [types[0], types[0]]]);
   });
 });

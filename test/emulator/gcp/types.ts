@@ -69,6 +69,9 @@ const customMemory: Readonly<Record<string, [number, number]>> = {
   ...{ e2: [512, 8_192], n1: [922, 6_656], n2: [512, 8_192], n2d: [512, 8_192], n4: [2_048, 8_192] },
 };
 
+/** GB of one machine. */
+const customTotal: Readonly<Record<string, number>> = { e2: 128, n1: 624, n2: 864, n2d: 768, n4: 640 };
+
 /** Also a custom type, which no list has (Google's sample for custom machine types, 2026-08). */
 export function machineTypeNamed(name: string): MachineType | undefined {
   const [, family = 'n1', cpus = '', memory = ''] = /^(?:(\w+)-)?custom-(\d+)-(\d+)$/.exec(name) ?? [];
@@ -76,6 +79,7 @@ export function machineTypeNamed(name: string): MachineType | undefined {
   const [min, max] = customMemory[family] ?? [0, 0];
   if (customCpus[family]?.includes(vcpus) !== true) return machineTypes.get(name);
   if (memoryMb % 256 !== 0 || memoryMb < min * vcpus || memoryMb > max * vcpus) return undefined;
+  if (memoryMb > (customTotal[family] ?? 0) * 1024) return undefined;
   const disks = family === 'n4' ? 'hyperdisk' : 'persistent';
   return { vcpus, memoryMb, architecture: 'X86_64', accelerator: null, disks, migrates: true };
 }
