@@ -4,6 +4,7 @@ import { secureHeaders } from 'hono/secure-headers';
 
 import { mountAgents } from './agent-link/routes.ts';
 import { mountSharedBuilds } from './agent-link/shared-builds.ts';
+import { createBodyReader } from './large-bodies/reader.ts';
 import { requireInstance, requireLaunch, requireToken, requireTokenStill } from './middleware/auth.ts';
 import { answerError, validationProblem } from './middleware/errors.ts';
 import { limitBody } from './middleware/limits.ts';
@@ -60,7 +61,7 @@ export function createApp(deps: Deps): App {
   for (const path of peoplesPaths) app.use(path, requireToken);
   app.use('/v1/agent/register', requireLaunch);
   for (const path of instancePaths) app.use(path, requireInstance);
-  app.use(limitBody, limitShape, requireTokenStill);
+  app.use(limitBody, limitShape(createBodyReader()), requireTokenStill);
 
   mountJobs(app);
   mountClusters(app);

@@ -197,7 +197,7 @@ export function mountAgents(app: App): void {
   );
   app.openapi(agentRoutes.packageFile, async (c) => {
     const content = await readPackageFileOfInstance(contextOf(c, c.var.instance), c.req.valid('param'));
-    return c.body(Uint8Array.from(content), 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
+    return c.body(content, 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
   });
   app.openapi(agentRoutes.fileUploads, async (c) => {
     return c.json(await planInstanceUploads(contextOf(c, c.var.instance), c.req.valid('json').files), 200);
@@ -229,6 +229,6 @@ export function mountAgents(app: App): void {
   // The response is the sealed bytes, so this is no openapi() handler, whose type requires the parsed object.
   app.get(agentRoutes.bundle.getRoutingPath(), async (c) => {
     const bytes = await readBundle(contextOf(c, c.var.instance));
-    return c.body(Uint8Array.from(bytes), 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+    return c.body(bytes, 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
   });
 }

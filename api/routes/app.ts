@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 
 import type { InstanceClaims, LaunchClaims } from '../../platform/tokens.ts';
+import type { LargeContent } from '../large-bodies/contents.ts';
 import type { Actor, Context, Deps } from '../../services/context.ts';
 
 export interface AppEnv {
@@ -12,6 +13,8 @@ export interface AppEnv {
     isNoSuchPage?: boolean;
     /** Set by the middleware that guards users' routes. */
     actor: Actor;
+    /** Taken out of the body of a job (api/large-bodies/contents.ts). */
+    largeContents?: LargeContent[];
     /** Set by the middleware that guards agents' routes. */
     launch: LaunchClaims;
     instance: InstanceClaims & { expiresAtMs: number };

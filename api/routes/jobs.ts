@@ -15,6 +15,7 @@ import { readTaskStates } from '../../services/jobs/task-states.ts';
 import { listTasks } from '../../services/jobs/tasks.ts';
 import { explainJobNow } from '../../services/why.ts';
 import { answerLines } from './answer-lines.ts';
+import { withContents } from '../large-bodies/contents.ts';
 import { contextOf, type App } from './app.ts';
 import { idempotencyHeader, json, jsonBody, named, ndjson, problems, tokenSecurity } from './schemas.ts';
 
@@ -136,7 +137,8 @@ export const jobRoutes = {
 export function mountJobs(app: App): void {
   app.openapi(jobRoutes.create, async (c) => {
     const idempotencyKey = c.req.valid('header')['idempotency-key'];
-    const created = await createJob(contextOf(c, c.var.actor), { body: c.req.valid('json'), idempotencyKey });
+    const body = withContents(c.req.valid('json'), c.var.largeContents);
+    const created = await createJob(contextOf(c, c.var.actor), { body, idempotencyKey });
     c.header('Location', `/v1/jobs/${created.number}`);
     return c.json(created, created.existing ? 200 : 201);
   });

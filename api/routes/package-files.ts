@@ -52,6 +52,6 @@ export function mountPackageFiles(app: App): void {
   });
   app.openapi(packageFileRoutes.get, async (c) => {
     const content = await readPackageFile(contextOf(c, c.var.actor), c.req.valid('param'));
-    return c.body(Uint8Array.from(content), 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
+    return c.body(content, 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
   });
 }

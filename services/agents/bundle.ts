@@ -6,7 +6,7 @@ import type { InstanceContext } from '../context.ts';
 import { requireLive } from './live-instance.ts';
 
 /** Returns the bundle as JSON text, as sealed; parsing 16 MiB for each of a thousand agents would serve no purpose. */
-export async function readBundle(context: InstanceContext): Promise<Uint8Array> {
+export async function readBundle(context: InstanceContext): Promise<Uint8Array<ArrayBuffer>> {
   const { deps, actor } = context;
   const { workspace, cluster, job } = actor;
   const { instance } = await requireLive(context, knownMaxAgeMs);

@@ -4,6 +4,7 @@ import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { Context } from '../context.ts';
+import type { JobBody } from '../jobs/body.ts';
 import { readHeader } from '../jobs/script.ts';
 import { openContent } from './content.ts';
 
@@ -13,7 +14,7 @@ type Fields = Pick<
 >;
 
 /** @throws RopewalkError NOT_FOUND, or VALIDATION when the request also defines other software. */
-export async function withNamedSoftware(context: Context, body: CreateJobParsed): Promise<CreateJobParsed> {
+export async function withNamedSoftware(context: Context, body: JobBody): Promise<JobBody> {
   const options = readRuntimeOptions(readHeader(body), body.options ?? {});
   const asked = body.softwareName ?? options.software;
   const isOverruled = body.container !== undefined || options.container !== undefined || body.runOnHost === true;

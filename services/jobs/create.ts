@@ -3,10 +3,9 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { idleGpuAfterMs } from '../../domain/gpu-use.ts';
 import { giveWay, replacedWarning } from '../../domain/job/implicit-files.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
-import type { Bundle } from '../../schema/agent.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
-import type { CreatedJob, CreateJobParsed } from '../../schema/jobs.ts';
+import type { CreatedJob } from '../../schema/jobs.ts';
 import { requireDatabase } from '../admission/admit.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
@@ -16,13 +15,14 @@ import { withNamedSoftware } from '../environments/resolve.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { readDefaults } from '../people/defaults.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
+import type { JobBody, JobFile, UnsealedBundle } from './body.ts';
 import { readJobRequest } from './request.ts';
 import { checkInputFiles, normalPath } from './script.ts';
 import { sidecarsOf } from './sidecars.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
 
 export interface CreateJobInput {
-  body: CreateJobParsed;
+  body: JobBody;
   idempotencyKey: string | undefined;
   /** Name of the schedule that submits it. */
   schedule?: string;
@@ -55,10 +55,10 @@ export async function createJob(
 }
 
 const bundleOf = (
-  body: CreateJobParsed,
+  body: JobBody,
   { runtime, inputFiles, machines }: { runtime: RuntimeSpec; inputFiles: StoredFile[]; machines: ResolvedMachines },
   { env, secretEnv, inputs, files, taskTimeoutMs }: ResolvedJob,
-): Bundle => ({
+): UnsealedBundle => ({
   runtime,
   command: body.command,
   env: { ...env, ...secretEnv },
@@ -75,7 +75,7 @@ const bundleOf = (
 });
 
 interface JobFiles {
-  files: CreateJobParsed['files'];
+  files: JobFile[];
   inputFiles: StoredFile[];
   /** Warnings about files of the request that the filestore replaces. */
   replaced: string[];
@@ -85,7 +85,7 @@ interface JobFiles {
 async function filesOf(
   deps: Deps,
   workspace: string,
-  { inputFiles, files }: CreateJobParsed,
+  { inputFiles, files }: JobBody,
   { inputFilestore }: ResolvedJob['files'],
 ): Promise<JobFiles> {
   const named = files.filter(({ implicit }) => !implicit);

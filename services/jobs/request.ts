@@ -4,7 +4,6 @@ import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import { resolveJob, type ResolvedJob } from '../../domain/job/settings.ts';
 import { defaultMaxWorkers } from '../../domain/job/limits.ts';
 import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
-import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { Deps } from '../context.ts';
 import type { MachinesInput } from '../../schema/machines-spec.ts';
@@ -12,6 +11,7 @@ import { resolveMachines, type ResolvedMachines } from '../machines.ts';
 import { machinesWithDefaults } from '../people/defaults.ts';
 import { coresOf, providerOf } from '../providers.ts';
 import { checkSoftware } from '../software/check.ts';
+import type { JobBody } from './body.ts';
 import { runtimeOf } from './runtime.ts';
 import { checkFiles, checkInputFiles, checkProgramName, checkWords, readHeader } from './script.ts';
 
@@ -27,7 +27,7 @@ export interface JobRequest {
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
 export async function readJobRequest(
   deps: Pick<Deps, 'providers' | 'ingressPolicy'>,
-  body: CreateJobParsed,
+  body: JobBody,
   defaults: WorkspaceDefaults,
 ): Promise<JobRequest> {
   checkFiles(body.files);
@@ -58,7 +58,7 @@ export async function readJobRequest(
 const instancesPerCore = 2;
 
 /** Request fields override options and the header. */
-function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInput {
+function machinesInput(body: JobBody, options: JobMachines): MachinesInput {
   const { vmTypes, cpu, memory, gpu, schedulerVmTypes: headTypes = options.schedulerVmTypes } = body;
   const worker = {
     types: vmTypes ?? options.vmTypes,

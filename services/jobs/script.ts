@@ -4,9 +4,10 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { findClash, findOwnClash } from '../../domain/file-path.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
+import { startOfBase64, type Base64Text, type JobBody } from './body.ts';
 
 /** The header of the first file in the command that has one; an empty header when none has. */
-export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
+export function readHeader({ command, files }: Pick<JobBody, 'command' | 'files'>): BatchHeader {
   let slurm: BatchHeader | undefined;
   const byPath = new Map(files.map((file) => [normalPath(file.path), file]));
   for (const path of new Set(command.map(normalPath))) {
@@ -22,17 +23,17 @@ export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' |
 }
 
 /** The complete lines within the first `maxHeaderBytes` of a base64 file. */
-function startOf(content: string): string {
+function startOf(content: Base64Text): string {
   // Four characters encode three bytes.
   const chars = Math.ceil(maxHeaderBytes / 3) * 4;
-  const text = Buffer.from(content.slice(0, chars), 'base64').toString('utf8');
+  const text = Buffer.from(startOfBase64(content, chars), 'base64').toString('utf8');
   return content.length <= chars ? text : text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
 const noHeader: BatchHeader = { options: [], problems: [] };
 
 /** Refuses paths that cannot exist in a task's working directory, or would leave it. */
-export function checkFiles(files: CreateJobParsed['files']): void {
+export function checkFiles(files: readonly { path: string }[]): void {
   for (const [index, { path }] of files.entries()) {
     const parts = normalPath(path).split('/');
     const field = `files.${index}.path`;
@@ -81,7 +82,7 @@ export function checkProgramName({
   command,
   files,
   inputFiles,
-}: Pick<CreateJobParsed, 'command' | 'files' | 'inputFiles'>): void {
+}: Pick<JobBody, 'command' | 'files' | 'inputFiles'>): void {
   const [first = ''] = command;
   const script = files.find(({ path }) => normalPath(path) === normalPath(first));
   if (script !== undefined && dosInterpreter.test(startOf(script.content))) {

@@ -5,7 +5,6 @@ import type { QueueRequest } from '../../domain/admission/queue.ts';
 import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, specKey } from '../../platform/archive-keys.ts';
-import type { Bundle } from '../../schema/agent.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob } from '../../schema/jobs.ts';
 import { admit, approvalWarning, laterWarning, orWithdrawn } from '../admission/admit.ts';
@@ -15,6 +14,7 @@ import type { Context } from '../context.ts';
 import type { MachinesInput } from '../../schema/machines-spec.ts';
 import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
+import { bundleBytes, type UnsealedBundle } from './body.ts';
 
 /** Settings of a job except those derived from its machines. */
 export type JobSettingsInput = Omit<JobSpec['settings'], 'provider' | 'providerQueue' | 'instanceVcpus' | 'machines'>;
@@ -25,7 +25,7 @@ export interface SubmitInput {
   idempotencyKey: string | undefined;
   getOrCreate: boolean;
   privateToCreator: boolean;
-  bundle: Bundle;
+  bundle: UnsealedBundle;
   /** Returns the filestore that records the files of its tasks; null when they are not kept. */
   filestoreOf: (admissionId: string) => string | null;
   settings: JobSettingsInput;
@@ -54,7 +54,7 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
   // Parsed by now; as text it takes as long again.
   await pause();
-  await deps.vault.seal(keys.bundle, toBytes(bundle), { ttlMs: sealedForDays * 86_400_000 });
+  await deps.vault.seal(keys.bundle, await bundleBytes(bundle), { ttlMs: sealedForDays * 86_400_000 });
   const spec: JobSpec = {
     v: 1,
     ...{ workspace, user, admissionId, bundleRef: keys.bundle },
@@ -95,4 +95,4 @@ const placeOf = ({ provider, providerQueue, instanceVcpus, machines }: ResolvedM
   ...(machines === undefined ? {} : { machines }),
 });
 
-const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
+const toBytes = (value: JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));

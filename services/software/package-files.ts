@@ -59,7 +59,10 @@ export async function requirePackageFiles({ deps, actor }: Context, software: So
 }
 
 /** For a user's own machine, which builds the environment of a cluster as its client. */
-export async function readPackageFile({ deps, actor }: Context, { sha256 }: { sha256: string }): Promise<Uint8Array> {
+export async function readPackageFile(
+  { deps, actor }: Context,
+  { sha256 }: { sha256: string },
+): Promise<Uint8Array<ArrayBuffer>> {
   requireScope(actor, 'write');
   return orNotFound(await deps.vault.open(packageFileKey(actor.workspace, sha256)));
 }
@@ -68,7 +71,7 @@ export async function readPackageFile({ deps, actor }: Context, { sha256 }: { sh
 export async function readPackageFileOfInstance(
   context: InstanceContext,
   { sha256 }: { sha256: string },
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const { deps, actor } = context;
   const text: unknown = JSON.parse(Buffer.from(await readBundle(context)).toString('utf8'));
   const { runtime } = actor.job === null ? daskBundle.parse(text) : jobBundle.parse(text);
@@ -90,7 +93,7 @@ async function missing(deps: Pick<Deps, 'objects' | 'now'>, workspace: string, s
   return absent;
 }
 
-function orNotFound(bytes: Uint8Array | null): Uint8Array {
+function orNotFound(bytes: Uint8Array<ArrayBuffer> | null): Uint8Array<ArrayBuffer> {
   if (bytes !== null) return bytes;
   throw new RopewalkError({
     code: 'NOT_FOUND',
