@@ -14,8 +14,8 @@ it('the limit that leaves the least room counts, the user’s own too', () => {
       about: 'size',
       text: 'The quota allows 8 more instances: the workspace has reserved 12 of 20 instances.',
       facts: [
-        { name: 'instances reserved', value: 12, atMs: null },
-        { name: 'instances limit', value: 20, atMs: null },
+        { name: 'instances reserved', value: 12, atMs: null, events: [] },
+        { name: 'instances limit', value: 20, atMs: null, events: [] },
       ],
     },
   ]);
