@@ -1,7 +1,7 @@
 // Mutation tests of domain/ by StrykerJS: it changes operators, conditions and blocks one at a time, and the tests of domain/
 // must detect each. Prints each folder's score and fails below its threshold (thresholds.ts). `npm run test:all` runs the part of
 // the day; by hand:
-//   npm run test:mutation -- [--shard 0..2] [--all] [--files domain/job/exchange.ts,...] [--survivors]
+//   npm run test:mutation -- [--shard 0..4] [--all] [--files domain/job/exchange.ts,...] [--survivors]
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
