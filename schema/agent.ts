@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { amount, bytes, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
-import { storedFile } from './files.ts';
+import { inputList, storedFile } from './files.ts';
 import { runtime } from './runtime.ts';
 import { sidecar } from './sidecars.ts';
 import { sha256 } from './software.ts';
@@ -250,8 +250,9 @@ export const daskBundle = z.object({
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
 
-/** Environment variables of each task by index: the same names for all, or a record each. */
+/** Environment variables of each task by index: the same names for all, a record each, or the lines of a stored file, of which a retry chooses some. */
 const taskInputs = z.union([
+  z.object({ names: z.array(z.string()), list: inputList, chosen: z.string().nullable() }),
   z.object({ names: z.array(z.string()), values: z.array(z.string()) }),
   z.object({ variables: z.array(z.record(z.string(), z.string())) }),
 ]);

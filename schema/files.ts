@@ -2,7 +2,13 @@
 import { z } from 'zod';
 
 import { isFilePath, maxPathBytes } from '../domain/file-path.ts';
-import { maxFileBytes, maxFilesAtOnce, maxFilesOfTask, maxInputFiles } from '../domain/file-limits.ts';
+import {
+  maxFileBytes,
+  maxFilesAtOnce,
+  maxFilesOfTask,
+  maxInputFiles,
+  maxInputListBytes,
+} from '../domain/file-limits.ts';
 import { filestoreSyntax } from '../domain/job/file-options.ts';
 import { sha256 } from './software.ts';
 
@@ -21,6 +27,14 @@ export const storedFile = z.strictObject({
   executable: z.boolean().default(false),
 });
 export type StoredFile = z.output<typeof storedFile>;
+
+/** The inputs of a job's tasks, one on each line. */
+export const inputList = z.strictObject({
+  sha256,
+  bytes: z.number().int().min(1).max(maxInputListBytes, 'a list of inputs may have at most 256 MiB'),
+  /** Number of lines. */
+  count: z.number().int().min(1),
+});
 
 export const inputFiles = z.array(storedFile).max(maxInputFiles);
 

@@ -8,7 +8,7 @@ import { durationInput, listOf, listQuery, maxCostInput, nameInput, pageQuery, r
 import { jobMachinesInput } from './machines.ts';
 import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
-import { filestoreName, inputFiles } from './files.ts';
+import { filestoreName, inputFiles, inputList } from './files.ts';
 import { maxSidecars, sidecarInput } from './sidecars.ts';
 import { software } from './software.ts';
 
@@ -39,6 +39,8 @@ const mapOver = z.strictObject({
   /** The content of a file, split at the delimiter, by default into lines. */
   fileContent: z.string().optional(),
   variables: z.array(z.record(z.string(), z.string())).max(maxTasks).optional(),
+  /** Or more than fit in a request: an uploaded file (POST /v1/file-uploads) with the JSON of a value, or of the variables of a task, on each line. */
+  list: inputList.optional(),
   delimiter: z.string().max(100).optional(),
   /** An additional variable for the value. */
   inputVar: z.string().max(1_000).optional(),

@@ -9,7 +9,7 @@ import type { LineSink } from '../logs/lines.ts';
 import { snapshot, type Snapshot } from './collect.ts';
 import { createInputs } from './inputs.ts';
 import { removeAll, storeOutput } from './output.ts';
-import { createTransfers } from './transfers.ts';
+import type { Transfers } from './transfers.ts';
 
 export interface AttemptFiles {
   /** Copies into the attempt's directory, which exists. */
@@ -35,13 +35,12 @@ const maxPrintedBytes = 1024 ** 3;
 export function createTaskFiles(input: {
   bundle: Pick<Bundle, 'inputFiles' | 'output'>;
   session: Session;
-  apiUrl: string;
+  transfers: Transfers;
   /** The instance's directory. */
   directory: string;
 }): (attempt: Attempt) => AttemptFiles {
-  const { session, directory } = input;
+  const { session, transfers, directory } = input;
   const { inputFiles, output } = input.bundle;
-  const transfers = createTransfers(input);
   const placeInputs = createInputs(inputFiles, transfers, join(directory, 'input-files'));
   return ({ grant, cwd, say }) => {
     const { task, taskId, attempt } = grant;

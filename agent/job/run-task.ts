@@ -30,11 +30,11 @@ export interface TaskRun {
 
 export interface TaskInput {
   runtime: Pick<Runtime, 'start'>;
-  command: Command;
   log: Log & Pick<LineSink, 'raw'>;
   /** Directory for the named pipes of the output. */
   pipeDirectory: string;
-  prepare: (signal: AbortSignal) => Promise<void>;
+  /** Resolves with the command to run. */
+  prepare: (signal: AbortSignal) => Promise<Command>;
   started: (pid: number) => void;
   /** Called after the command has ended; rejects when its files could not be stored. */
   keepFiles: (signal: AbortSignal) => Promise<void>;
@@ -99,10 +99,10 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
   const { signal } = task.ending;
   for (const pauseMs of [...(input.preparationPausesMs ?? defaultPausesMs), null]) {
     try {
-      await input.prepare(signal);
+      const command = await input.prepare(signal);
       if (signal.aborted) return endedBefore();
       const { log: output, pipeDirectory, started } = input;
-      const running = await input.runtime.start(input.command, { output, pipeDirectory, started });
+      const running = await input.runtime.start(command, { output, pipeDirectory, started });
       task.running = running;
       // The order to end the task may have arrived during its start.
       if (signal.aborted) running.end(killAfterMs);

@@ -7,7 +7,8 @@ export interface TaskEnvironmentInput {
   address: string;
   /** The runtime's variables, with the job's own. */
   variables: Record<string, string>;
-  inputs: Bundle['inputs'];
+  /** The variables of its input. */
+  inputs: Record<string, string>;
   taskCount: Bundle['taskCount'];
   registered: Pick<RegisterAnswer, 'cluster' | 'role' | 'schedulerAddress'>;
   grant: Grant;
@@ -32,7 +33,7 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
     INSTANCE_ID: instance,
     WORKSPACE_SLUG: registered.cluster.workspace,
   };
-  const env = { ...variables, ...inputsOf(inputs, grant.task) };
+  const env = { ...variables, ...inputs };
   // The facts override the job's own values: termination of the instance relies on them.
   for (const prefix of ['COILED', 'ROPEWALK']) {
     for (const [name, value] of Object.entries(facts)) env[`${prefix}_${name}`] = value;
@@ -40,10 +41,4 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
   env['ROPEWALK_TASK_ATTEMPT'] = String(grant.attempt);
   env['ROPEWALK_INSTANCE'] = instance;
   return env;
-}
-
-function inputsOf(inputs: Bundle['inputs'], index: number): Record<string, string> {
-  if (inputs === null) return {};
-  if ('variables' in inputs) return inputs.variables[index] ?? {};
-  return Object.fromEntries(inputs.names.map((name) => [name, inputs.values[index] ?? '']));
 }

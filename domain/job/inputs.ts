@@ -2,8 +2,17 @@
 // command, so no error contains one.
 import { RopewalkError } from '../errors.ts';
 import { maxTasks } from './limits.ts';
+import { indicesOf, setOf } from './task-set.ts';
 
-/** The caller's inputs: exactly one of `values`, `fileContent` and `variables`. */
+/** A list of inputs in the object store: on each line the JSON of a value, or of the variables of a task. */
+export interface InputList {
+  sha256: string;
+  bytes: number;
+  /** Number of lines. */
+  count: number;
+}
+
+/** The caller's inputs: exactly one of `values`, `fileContent`, `variables` and `list`. */
 export interface MapOver {
   /** A text is split at the delimiter, "," by default. A list is used unchanged. */
   values?: string | readonly string[] | undefined;
@@ -11,13 +20,18 @@ export interface MapOver {
   fileContent?: string | undefined;
   /** The environment variables of each task. */
   variables?: readonly Readonly<Record<string, string>>[] | undefined;
+  /** Already split by the caller, so a delimiter has no effect. */
+  list?: InputList | undefined;
   delimiter?: string | undefined;
   /** A variable for the value, in addition to the two of `inputVariables`. */
   inputVar?: string | undefined;
 }
 
-/** The variables of each task by index, in the compact form that agents receive. */
-export type TaskInputs = { names: string[]; values: string[] } | { variables: Record<string, string>[] };
+/** The variables of each task by index, in the compact form that agents receive. `chosen`: the lines of a retry (task-set.ts); null for all. */
+export type TaskInputs =
+  | { names: string[]; values: string[] }
+  | { variables: Record<string, string>[] }
+  | { names: string[]; list: InputList; chosen: string | null };
 
 const inputVariables: readonly string[] = ['COILED_BATCH_TASK_INPUT', 'ROPEWALK_BATCH_TASK_INPUT'];
 
@@ -26,9 +40,16 @@ const maxValueLength = 32 * 1024;
 
 /** Throws VALIDATION, field `mapOver` or one of its fields. */
 export function readInputs(mapOver: MapOver): TaskInputs {
-  const { values, fileContent, variables, delimiter, inputVar } = mapOver;
-  if ([values, fileContent, variables].filter((each) => each !== undefined).length !== 1)
-    throw invalid('', 'give values, a file of values, or the variables of each task: exactly one of the three');
+  const { values, fileContent, variables, list: stored, delimiter, inputVar } = mapOver;
+  if ([values, fileContent, variables, stored].filter((each) => each !== undefined).length !== 1)
+    throw invalid(
+      '',
+      'give values, a file of values, the variables of each task, or a stored list: exactly one of them',
+    );
+  if (stored !== undefined) {
+    checkCount(stored.count);
+    return { names: namesFor(inputVar), list: stored, chosen: null };
+  }
   if (variables !== undefined) {
     if (inputVar !== undefined || delimiter !== undefined)
       throw invalid('.variables', 'a name for the input, or a delimiter, is for values, not for variables');
@@ -39,12 +60,28 @@ export function readInputs(mapOver: MapOver): TaskInputs {
   const list = fileContent === undefined ? splitValues(values ?? [], split) : splitFile(fileContent, split);
   checkCount(list.length);
   for (const [index, value] of list.entries()) checkValue(value, `the value of task ${index}`);
-  const own = inputVar === undefined ? [] : [checkName(inputVar, '.inputVar')];
-  return { names: [...new Set([...inputVariables, ...own])], values: list };
+  return { names: namesFor(inputVar), values: list };
 }
 
-export const countInputs = (inputs: TaskInputs): number =>
-  'names' in inputs ? inputs.values.length : inputs.variables.length;
+function namesFor(inputVar: string | undefined): string[] {
+  const own = inputVar === undefined ? [] : [checkName(inputVar, '.inputVar')];
+  return [...new Set([...inputVariables, ...own])];
+}
+
+export function countInputs(inputs: TaskInputs): number {
+  if ('list' in inputs) return inputs.list.count;
+  return 'values' in inputs ? inputs.values.length : inputs.variables.length;
+}
+
+/** The inputs of a retry, which runs the tasks of `indices` (ascending). */
+export function chooseInputs(inputs: TaskInputs, indices: readonly number[]): TaskInputs {
+  if ('variables' in inputs) return { variables: indices.map((index) => inputs.variables[index] ?? {}) };
+  if ('values' in inputs) return { ...inputs, values: indices.map((index) => inputs.values[index] ?? '') };
+  // The retried job may itself be a retry.
+  const before = inputs.chosen === null ? null : indicesOf(inputs.chosen);
+  const lines = before === null ? indices : indices.map((index) => before[index] ?? inputs.list.count);
+  return { ...inputs, chosen: setOf(lines, inputs.list.count) };
+}
 
 function splitValues(values: string | readonly string[], delimiter = ','): string[] {
   if (typeof values !== 'string') return [...values];

@@ -63,8 +63,8 @@ function headerList(known: KnownOptions, details: MapOver): TaskList {
   return atLine(first, () => plain(arrayOfCount(tasks)));
 }
 
-const hasInputs = ({ values, fileContent, variables }: MapOver): boolean =>
-  [values, fileContent, variables].some((each) => each !== undefined);
+const hasInputs = ({ values, fileContent, variables, list }: MapOver): boolean =>
+  [values, fileContent, variables, list].some((each) => each !== undefined);
 
 function headerDetails(known: KnownOptions): Pick<MapOver, 'delimiter' | 'inputVar'> {
   const delimiter = known.get('map-over-delimiter')?.value;

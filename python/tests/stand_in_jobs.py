@@ -43,6 +43,10 @@ class JobsStandIn(StandIn):
             return 200, {"missing": []}
         if url.path == "/v1/whoami":
             return 200, {"workspace": "default"}
+        if url.path == "/v1/file-uploads":
+            return 200, {"uploads": [{"sha256": one["sha256"], "url": None, "headers": {}} for one in body["files"]]}
+        if url.path.startswith("/v1/file-blobs/"):
+            return 204, b""
         if url.path == "/v1/jobs":
             return self.submit(body, headers["idempotency-key"]) if method == "POST" else (200, self.page(query))
         number, _, verb = url.path.removeprefix("/v1/jobs/").partition("/")

@@ -1,6 +1,7 @@
 // Requires that the files of a request were uploaded before it.
 import { RopewalkError } from '../../domain/errors.ts';
 import { findOwnClash } from '../../domain/file-path.ts';
+import type { FileContent } from '../../platform/objects/files.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import type { Deps } from '../context.ts';
 import { missingFiles } from './transfers.ts';
@@ -22,6 +23,16 @@ export async function requireStored(
   if (index === -1) return;
   const path = JSON.stringify(files[index]?.path);
   throw invalid(`${field}.${index}`, `${path} has not been uploaded to this workspace with this size and SHA-256.`);
+}
+
+/** @throws RopewalkError VALIDATION */
+export async function requireStoredList(
+  deps: Pick<Deps, 'files'>,
+  workspace: string,
+  list: FileContent | undefined,
+): Promise<void> {
+  if (list === undefined || (await missingFiles(deps, workspace, [list])).length === 0) return;
+  throw invalid('mapOver.list', 'it has not been uploaded to this workspace with this size and SHA-256.');
 }
 
 const invalid = (field: string, message: string) =>

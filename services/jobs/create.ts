@@ -10,7 +10,7 @@ import { requireDatabase } from '../admission/admit.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { filestoreOf, readFilestore } from '../files/filestores.ts';
-import { requireStored } from '../files/require-stored.ts';
+import { requireStored, requireStoredList } from '../files/require-stored.ts';
 import { withNamedSoftware } from '../environments/resolve.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { readDefaults } from '../people/defaults.ts';
@@ -42,6 +42,7 @@ export async function createJob(
   );
   await requireDatabase(context);
   await requirePackageFiles(context, body.software);
+  await requireStoredList(deps, actor.workspace, body.mapOver?.list);
   const { files, inputFiles, replaced } = await filesOf(deps, actor.workspace, body, resolved.files);
   return submitJob(context, {
     // The request as sent, because the named environment may change before the request is repeated.

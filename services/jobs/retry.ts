@@ -2,11 +2,12 @@
 // sealed bundle is kept for some days for this.
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import { chooseInputs } from '../../domain/job/inputs.ts';
 import { instancesFor } from '../../domain/job/placement.ts';
 import { retriedStates } from '../../domain/job/retried-tasks.ts';
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
 import { chooseTasks } from '../../domain/job/stored-array.ts';
-import { bundle as bundleSchema, type Bundle } from '../../schema/agent.ts';
+import { bundle as bundleSchema } from '../../schema/agent.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob, RetryJob } from '../../schema/jobs.ts';
 import { isAdmissionOf } from '../admission/admission-id.ts';
@@ -55,7 +56,11 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
     warnings: machines.warnings,
     ...(body.again === true ? {} : { onlyRetryOf: number }),
     filestoreOf: (admissionId) => filestoreOfRetry(admissionId, spec.filestore),
-    bundle: { ...bundle, inputs: inputsOf(bundle, chosen), taskCount: bundle.taskCount ?? view.tasks.total },
+    bundle: {
+      ...bundle,
+      inputs: bundle.inputs && chooseInputs(bundle.inputs, chosen),
+      taskCount: bundle.taskCount ?? view.tasks.total,
+    },
     settings: { ...settingsOf(spec, chosen), retryOf: number },
   });
 }
@@ -93,12 +98,6 @@ async function indicesIn(wanted: readonly string[], context: Context, number: nu
     });
     return found;
   });
-}
-
-function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['inputs'] {
-  if (inputs === null) return null;
-  if ('variables' in inputs) return { variables: indices.map((index) => inputs.variables[index] ?? {}) };
-  return { names: inputs.names, values: indices.map((index) => inputs.values[index] ?? '') };
 }
 
 const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });

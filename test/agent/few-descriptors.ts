@@ -23,12 +23,12 @@ async function start(): Promise<boolean> {
   const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
   if (kind === 'task') {
     const nothing = {
-      prepare: async () => undefined,
+      prepare: async () => command,
       keepFiles: async () => undefined,
       started: () => undefined,
       cleanUp: async () => undefined,
     };
-    const input = { runtime: hostRuntime(null), command, pipeDirectory: directory, log, ...nothing, ...atOnce };
+    const input = { runtime: hostRuntime(null), pipeDirectory: directory, log, ...nothing, ...atOnce };
     const end = await startTask(input).ended;
     return end.kind === 'ended' && end.exitCode === 0;
   }

@@ -12,10 +12,9 @@ function run(limitMs: number | undefined, runsMs: number, exitCode: number) {
   const running: RunningCommand = commandThat(runsMs, exitCode, (graceMs) => graces.push(graceMs));
   const task = startTask({
     runtime: { start: () => Promise.resolve(running) },
-    command: { argv: ['x'], env: {}, cwd: tmpdir() },
     log: { write: () => undefined, close: () => Promise.resolve() } as never,
     pipeDirectory: tmpdir(),
-    prepare: () => Promise.resolve(),
+    prepare: () => Promise.resolve({ argv: ['x'], env: {}, cwd: tmpdir() }),
     started: () => undefined,
     keepFiles: () => Promise.resolve(),
     cleanUp: () => Promise.resolve(),

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { parseBatchHeader } from '../../domain/batch-header.ts';
-import { readInputs, type MapOver } from '../../domain/job/inputs.ts';
+import { chooseInputs, countInputs, readInputs, type MapOver } from '../../domain/job/inputs.ts';
 import { resolveJob, type JobInput } from '../../domain/job/settings.ts';
 import { maxTasks } from '../../domain/job/limits.ts';
+import { setOf } from '../../domain/job/task-set.ts';
 
 const both = ['COILED_BATCH_TASK_INPUT', 'ROPEWALK_BATCH_TASK_INPUT'];
 const valuesOf = (mapOver: MapOver): string[] => {
   const inputs = readInputs(mapOver);
-  return 'names' in inputs ? inputs.values : [];
+  return 'values' in inputs ? inputs.values : [];
 };
 
 describe('values', () => {
@@ -30,6 +31,29 @@ describe('values', () => {
   it('come in a further variable too', () => {
     expect(readInputs({ values: 'a', inputVar: 'FILE' })).toEqual({ names: [...both, 'FILE'], values: ['a'] });
     expect(readInputs({ values: 'a', inputVar: 'COILED_BATCH_TASK_INPUT' })).toEqual({ names: both, values: ['a'] });
+  });
+
+  it('may be in a stored list, of which a retry chooses lines, and a retry of a retry some of those', () => {
+    const list = { sha256: 'a'.repeat(64), bytes: 100, count: 10 };
+    const inputs = readInputs({ list, inputVar: 'FILE', delimiter: ';' });
+    expect(inputs).toEqual({ names: [...both, 'FILE'], list, chosen: null });
+    expect(countInputs(inputs)).toBe(10);
+    const once = chooseInputs(inputs, [1, 4, 7, 9]);
+    expect(once).toEqual({ ...inputs, chosen: setOf([1, 4, 7, 9], 10) });
+    expect(chooseInputs(once, [0, 3])).toEqual({ ...inputs, chosen: setOf([1, 9], 10) });
+    expect(
+      resolveJob({ command: ['true'], mapOver: { list } }, parseBatchHeader(''), { maxInstances: 4 }),
+    ).toMatchObject({
+      taskCount: 10,
+      inputs: { list },
+    });
+    expect(() => readInputs({ list, values: 'a' })).toThrow('exactly one');
+    expect(() => readInputs({ list: { ...list, count: maxTasks + 1 } })).toThrow('at most 1000000 tasks');
+  });
+
+  it('of a retry are those of its tasks', () => {
+    expect(chooseInputs({ names: both, values: ['a', 'b', 'c'] }, [0, 2])).toEqual({ names: both, values: ['a', 'c'] });
+    expect(chooseInputs({ variables: [{ A: '1' }, { A: '2' }] }, [1])).toEqual({ variables: [{ A: '2' }] });
   });
 
   it('may be sets of variables', () => {

@@ -67,6 +67,26 @@ print(sys.argv[1])
   expect([code, printed]).toEqual([0, inputs.trim().split('\n').toSorted()]);
 });
 
+it('one task for each line of a file that does not fit in a request, also when some tasks are run again', async () => {
+  const lines = upTo(540).map((id) => `${id}:${'x'.repeat(30_000)}`);
+  await writeFile(join(place, 'long.txt'), lines.join('\n'));
+  const mended = join(place, 'long-mended');
+  const show = 'n=${COILED_BATCH_TASK_INPUT%%:*}; echo $COILED_BATCH_TASK_ID $n ${#COILED_BATCH_TASK_INPUT}';
+  const script = `${show}; test $n != 7 && test $n != 501 || test -e '${mended}'`;
+  const first = await run('--map-over-file', 'long.txt', 'sh', '-c', script);
+  expect(first.stderr).toContain('uploaded to the object store, and not sealed');
+  expect(first.stderr).toContain('Failed task ids: 7, 501');
+  const expected = lines.map((line, id) => `${id} ${id} ${line.length}`);
+  expect([first.code, first.printed]).toEqual([1, expected.toSorted()]);
+  const number = Number(/batch logs (\d+)/.exec(first.stderr)?.[1]);
+  await writeFile(mended, '');
+  const retried = await runCli(['batch', 'retry', String(number), '--failed', '--wait'], { env });
+  expect(retried).toMatchObject({ code: 0, stdout: expect.stringContaining('done: 2 / 2 done') });
+  const logs = await runCli(['batch', 'logs', String(number + 1), '--format', 'json'], { env });
+  const printed = logs.stdout.split('\n').filter((line) => line !== '');
+  expect(printed.map((line) => String(JSON.parse(line).text)).toSorted()).toEqual([expected[501], expected[7]]);
+});
+
 it('one task for each value', async () => {
   await writeFile(join(place, 'values.py'), 'import os\nprint(os.environ["WORD"])\n');
   const words = ['--map-over-values', 'first,second,third', '--map-over-input-var', 'WORD', 'values.py'];

@@ -121,7 +121,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|shared-builds|software)\.ts$|domain\/(units|environment\/(build-stages|limits)|gpu-use|retry-pause|liveness\/limits|software\/(limits|url-text)|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|shared-builds|software)\.ts$|domain\/(units|environment\/(build-stages|limits)|gpu-use|retry-pause|liveness\/limits|software\/(limits|url-text)|map-at-once|job\/(protocol|task-set)|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -142,6 +142,15 @@ export const table: [prefix: string, row: Row][] = [
     { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/(map-at-once|file-path)\.ts$/, packages: /^node$/ },
   ],
   // A script's header is read as the server reads it.
+  // A list of inputs that does not fit in a request is split as the server splits it.
+  [
+    'cli/input-list.ts',
+    {
+      own: /^(cli\/|domain\/(errors|file-limits|job\/inputs)\.ts$)/,
+      ownTypes: /^schema\//,
+      packages: /^node$/,
+    },
+  ],
   ['cli/script-header.ts', { own: /^(cli\/|domain\/batch-header\.ts$)/, packages: /^node$/ }],
   ['cli/commands/cost.ts', { own: /^((cli|sdk)\/|domain\/cost\/csv\.ts$)/, packages: /^commander$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],

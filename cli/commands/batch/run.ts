@@ -15,7 +15,7 @@ import { exitCodes } from '../../errors.ts';
 import { collectFiles } from '../../files.ts';
 import type { Found } from '../../found-file.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import { mapOverOf, withMapOver } from '../../map-over.ts';
+import { mapOverOf, storedListNote, withMapOver } from '../../map-over.ts';
 import { inOptions } from '../../option-names.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
 import { describeMisplaced } from '../../misplaced-options.ts';
@@ -59,8 +59,8 @@ export async function readJob(context: CliContext, words: string[], client: Clie
   let job: CreateJob | null = null;
   const command = commandOf(context, async (parsed, given, options) => {
     const flags = await withHeader(context, parsed, given);
-    const { input, stored } = await inputOf(context, parsed, flags, options);
-    const inputFiles = await storeInputs(context, flags, { client, stored, signal: new AbortController().signal });
+    const { input, ...large } = await inputOf(context, parsed, flags, options);
+    const inputFiles = await storeInputs(context, flags, { client, ...large, signal: new AbortController().signal });
     job = { ...input, ...inputFiles };
   });
   command.exitOverride().configureOutput({
@@ -179,7 +179,7 @@ async function run(
   const flags = await withHeader(context, words, given);
   const client = await connect(context, flags);
   const sync = flags.plan === true ? null : await syncOf(context, words, flags);
-  const { input, stored } = await inputOf(context, words, flags, options);
+  const { input, ...large } = await inputOf(context, words, flags, options);
   if (flags.plan === true) {
     showPlan(context, flags, await client.jobs.plan(input), 'head');
     return exitCodes.ok;
@@ -190,7 +190,7 @@ async function run(
   const describe = (): string =>
     number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detachedFromJob(number);
   return untilInterrupted(describe, async (signal) => {
-    const inputFiles = await storeInputs(context, flags, { client, stored, signal });
+    const inputFiles = await storeInputs(context, flags, { client, ...large, signal });
     const software = sync === null ? undefined : await syncedSoftware(context, client, sync, { words, signal });
     const synced = software === undefined ? {} : { software };
     const secrets = await secretsOf(context, flags, input);
@@ -216,11 +216,12 @@ async function inputOf(
   words: string[],
   flags: AllFlags,
   options: Record<string, string>,
-): Promise<{ input: CreateJob; stored: Found[] }> {
+): Promise<{ input: CreateJob; stored: Found[]; list: Buffer | undefined }> {
   const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
   const note = (text: string): void => context.output.err(`note: ${text}`);
-  const mapOver = await mapOverOf(context, flags);
+  const { mapOver, list } = await mapOverOf(context, words, flags);
+  if (list !== undefined) note(storedListNote);
   const python = pythonPathOf(flags) === undefined ? flags.python : undefined;
   const software = await softwareOf(context, { ...flags, python });
   const storeAll = flags.inputFilestore !== undefined;
@@ -277,7 +278,7 @@ async function inputOf(
     ...(flags.outputFilestore !== undefined && { outputFilestore: flags.outputFilestore }),
     ...jobMachinesOf(flags),
   };
-  return { input, stored };
+  return { input, stored, list };
 }
 
 /** The secret variables, with a session of the user's AWS credentials, created last because its lifetime starts then. */

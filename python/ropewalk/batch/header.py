@@ -27,14 +27,7 @@ class SyncHeader:
     """The package sync options of the first script in the command that has a header."""
 
     def __init__(self, command: Sequence[str], files: Sequence[JobFile]) -> None:
-        self._options: dict[str, list[str]] = {}
-        by_path = {file["path"]: file for file in files}
-        for word in dict.fromkeys(command):
-            file = by_path.get(re.sub(r"^(\./)+", "", word))
-            found = _matches(file) if file is not None else []
-            if found:
-                self._options = _read(found)
-                return
+        self._options = _read(_header_of(command, files))
 
     @property
     def names(self) -> list[str]:
@@ -55,6 +48,17 @@ class SyncHeader:
 
     def fail_on(self, given: FailOn) -> Any:
         return self._options.get("package-sync-fail-on", [given])[-1] if given == "critical-only" else given
+
+
+def delimiter_in(command: Sequence[str], files: Sequence[JobFile]) -> str | None:
+    """Of the inputs, in the first script of the command that has a header."""
+    return next(iter(reversed(_read(_header_of(command, files), ["map-over-delimiter"]).get("map-over-delimiter", []))), None)
+
+
+def _header_of(command: Sequence[str], files: Sequence[JobFile]) -> list[str]:
+    by_path = {file["path"]: file for file in files}
+    found = (_matches(file) for word in dict.fromkeys(command) if (file := by_path.get(re.sub(r"^(\./)+", "", word))) is not None)
+    return next((lines for lines in found if lines), [])
 
 
 def names_of(file: JobFile) -> set[str]:

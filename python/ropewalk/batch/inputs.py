@@ -3,7 +3,6 @@ splits texts."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,6 @@ from typing import Any
 
 from ropewalk.errors import RopewalkError
 
-#: Limit of a request. The API closes the connection of a larger one, which looks like a network fault.
-_MAX_BYTES = 16 * 1024 * 1024
 _ARGUMENTS = {"mapOver.inputVar": "map_over_input_var", "mapOver.delimiter": "map_over_delimiter"}
 
 StrPath = str | os.PathLike[str]
@@ -37,12 +34,6 @@ def read_inputs(
     if task_var_dicts is not None:
         fields["variables"] = [{name: _text(one, name) for name, one in each.items()} for each in task_var_dicts]
     given = {name: value for name, value in fields.items() if value is not None}
-    size = len(json.dumps(given))
-    if size > _MAX_BYTES:
-        raise ValueError(
-            f"{_argument(given)}: the values have {size / 1024 / 1024:.1f} MiB, and those of a job fit in 16 MiB. Split them, and submit "
-            "a job for each part; or put the list into a file that tasks read, and give them their lines with array."
-        )
     return given or None
 
 
@@ -52,7 +43,7 @@ def in_arguments(mapped: Mapping[str, Any] | None) -> Iterator[None]:
     try:
         yield
     except RopewalkError as error:
-        known = {**_ARGUMENTS, **({} if mapped is None else {"mapOver": _argument(mapped)})}
+        known = {**_ARGUMENTS, **({} if mapped is None else {"mapOver": argument_of(mapped)})}
         name = known.get(error.field or "")
         if name is not None and f"{error.field}:" in error.message:
             error.message = error.message.replace(f"{error.field}:", f"{name}:", 1)
@@ -60,7 +51,8 @@ def in_arguments(mapped: Mapping[str, Any] | None) -> Iterator[None]:
         raise
 
 
-def _argument(mapped: Mapping[str, Any]) -> str:
+def argument_of(mapped: Mapping[str, Any]) -> str:
+    """The argument that has the inputs."""
     if "variables" in mapped:
         return "map_over_task_var_dicts"
     return "map_over_file" if "fileContent" in mapped else "map_over_values"

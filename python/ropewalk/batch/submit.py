@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from ropewalk.batch.aws import with_aws_session
 from ropewalk.batch.buffers import Buffer, buffer_files
-from ropewalk.batch.header import SyncHeader
-from ropewalk.batch.inputs import in_arguments, Value, read_inputs
+from ropewalk.batch.header import SyncHeader, delimiter_in
+from ropewalk.batch.input_list import NOTE, list_of, upload_list
+from ropewalk.batch.inputs import argument_of, in_arguments, Value, read_inputs
 from ropewalk.batch.paths import connect
 from ropewalk.batch.request import Option, StrPath, check_path, is_python, numbers_of, paths_of, programs_of, request_body
 from ropewalk.batch.scripts import script_file
@@ -220,6 +221,13 @@ def run(
         api.request("POST", f"/v1/filestores/{input_filestore}/files", {"files": input_files})
     elif input_files:
         sent["inputFiles"] = input_files
+    mapped = sent.get("mapOver")
+    argument = argument_of(mapped or {})
+    lines = list_of(mapped, argument, lambda: delimiter_in(sent["command"], sent.get("files", [])))
+    if lines is not None:
+        var = {} if map_over_input_var is None else {"inputVar": map_over_input_var}
+        sent["mapOver"] = {"list": upload_list(api, lines, argument), **var}
+        notes.append(f"{argument}: {NOTE}")
     header = SyncHeader(sent["command"], sent.get("files", []))
     is_chosen = header.runtime or any(given.get(name) for name in ("container", "run_on_host", "software"))
     sync = read_options(
@@ -245,7 +253,7 @@ def run(
         sent["secretEnv"], until = with_aws_session(variables, secrets)
         notes.append(until)
     key = idempotency_key or str(uuid.uuid4())
-    with in_arguments(sent.get("mapOver")):
+    with in_arguments(mapped):
         created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
         if logger is None:
