@@ -5,7 +5,7 @@
 // The fault (temporalio/sdk-rust 943, 1146): the SDK runs a workflow task in two steps where a replay has one, so an update is applied in another
 // order. And when the task was rescheduled, after a timeout or the death of its worker, the first step saw an earlier time than the replay, and not
 // yet all signals, so it may have made other decisions.
-import { maxResetsADay, stuckAttempts } from './limits.ts';
+import { maxResetsADay, slowAttempts, stuckAttempts } from './limits.ts';
 import type { Reset, StuckDecision, StuckObservation } from './state.ts';
 
 const violation = '[TMPRL1100] Nondeterminism error: ';
@@ -21,7 +21,8 @@ export const eventNamedBy = (message: string): number | null => {
 
 export function decideStuck(found: StuckObservation, resets: readonly Reset[], nowMs: number): StuckDecision {
   const { failure, writer, attempt, workflowId } = found;
-  if (attempt < stuckAttempts || failure === null) return { do: 'nothing' };
+  if (attempt < stuckAttempts) return { do: 'nothing' };
+  if (failure === null) return attempt < slowAttempts ? { do: 'nothing' } : { do: 'report', text: slowText(attempt) };
   const report = (why: string): StuckDecision => ({
     do: 'report',
     text: `${why}: ${failure.message}`.slice(0, maxText),
@@ -41,6 +42,9 @@ export function decideStuck(found: StuckObservation, resets: readonly Reset[], n
   const text = `a known fault of Temporal's SDK (temporalio/sdk-rust#1146): ${failure.message}`.slice(0, maxText);
   return { do: 'reset', toEventId: writer.completedEventId, text };
 }
+
+const slowText = (attempt: number): string =>
+  `its workflow task is at attempt ${attempt} without a failure: Temporal workers are too slow for it, hang or die with it`;
 
 /** Returns the resets to remember for the next decision. */
 export const rememberReset = (resets: readonly Reset[], workflowId: string, nowMs: number): Reset[] => [

@@ -6,7 +6,7 @@ export interface StuckObservation {
   runId: string;
   /** The attempt of the pending workflow task. */
   attempt: number;
-  /** The last failure since a workflow task was completed; null when there is none, and the task only waits. */
+  /** The last failure since a workflow task was completed; null when there is none: the task waits, or its attempts ran out of time. */
   failure: { cause: string; message: string; buildId: string } | null;
   /**
    * The workflow task whose commands the code does not follow; null when unknown. `isRepeated`: an earlier workflow task was scheduled for the same

@@ -2,7 +2,7 @@
 // judges each reset by it.
 import fc from 'fast-check';
 
-import { maxResetsADay, stuckAttempts } from '../../domain/stuck/limits.ts';
+import { maxResetsADay, slowAttempts, stuckAttempts } from '../../domain/stuck/limits.ts';
 import type { Reset, StuckObservation } from '../../domain/stuck/state.ts';
 import type { StuckRules } from './rules.ts';
 import { type CheckOptions, checkSimulations, type Met, must } from './simulations.ts';
@@ -14,6 +14,7 @@ const subjects = [
   'other fault',
   'other cause',
   'only waits',
+  'out of time',
   'tried too little',
   'done in one',
   'not found',
@@ -31,7 +32,7 @@ const known = [
 const others = ['a workflow module is missing', `something said: ${violation}${known[0]}`];
 const anything = fc.record({
   waitMs: fc.constantFrom(0, 60_000, 3_600_000, 20 * 3_600_000),
-  attempt: fc.constantFrom(1, 2, 3, 3, 4, 9),
+  attempt: fc.constantFrom(1, 2, 3, 3, 4, 9, 10, 10),
   cause: fc.constantFrom(
     'NON_DETERMINISTIC_ERROR',
     'NON_DETERMINISTIC_ERROR',
@@ -89,7 +90,7 @@ function runStuckSimulation(rules: StuckRules, steps: Step[], met: Met<Subject>)
 /** Written from the promise, not from the code. */
 function reasonAgainst(each: Step, lately: number): Subject | null {
   if (each.attempt < stuckAttempts) return 'tried too little';
-  if (each.cause === null) return 'only waits';
+  if (each.cause === null) return each.attempt < slowAttempts ? 'only waits' : 'out of time';
   if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'other cause';
   if (!known.includes(each.machine)) return 'other fault';
   if (!each.isFound) return 'not found';

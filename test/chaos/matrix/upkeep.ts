@@ -44,12 +44,19 @@ export async function sweep(bed: Bed, life: Life): Promise<void> {
 
 export async function checkStuckWorkflows(bed: Bed, life: Life): Promise<void> {
   begin(bed, life, life.id);
-  const input: StuckWorkflowsInput = { deploymentId: bed.deploymentId, autoReset: true };
-  const report = await bed.temporal.workflow.execute<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
-    stuckWorkflowsType,
-    { workflowId: `stuck-workflows/${life.id}`, ...{ taskQueue: controlQueue, workflowTaskTimeout, args: [input] } },
-  );
+  const report = await findStuck(bed, life.id, true);
   if (report.refusal !== null || report.checked === 0) throw new Error(`it checked nothing: ${report.refusal}`);
+}
+
+export async function findStuck(bed: Bed, id: string, autoReset: boolean): Promise<StuckWorkflowsReport> {
+  const input: StuckWorkflowsInput = { deploymentId: bed.deploymentId, autoReset };
+  return bed.temporal.workflow.execute<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
+    stuckWorkflowsType,
+    {
+      workflowId: `stuck-workflows/${id}`,
+      ...{ taskQueue: controlQueue, workflowTaskTimeout, workflowExecutionTimeout: '1m', args: [input] },
+    },
+  );
 }
 
 let lastPlanted = 900_000;

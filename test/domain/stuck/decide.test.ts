@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { decideStuck, rememberReset } from '../../../domain/stuck/decide.ts';
-import { maxResetsADay, stuckAttempts } from '../../../domain/stuck/limits.ts';
+import { maxResetsADay, slowAttempts, stuckAttempts } from '../../../domain/stuck/limits.ts';
 import type { StuckObservation } from '../../../domain/stuck/state.ts';
 
 const message =
@@ -25,6 +25,7 @@ describe('the decision to reset', () => {
 
   it.each<[string, StuckObservation]>([
     ['waits for a worker', { ...stuck, failure: null, writer: null }],
+    ['only lacks time', { ...stuck, attempt: slowAttempts - 1, failure: null, writer: null }],
     ['has failed only twice', { ...stuck, attempt: stuckAttempts - 1 }],
     [
       'has failed only twice by an error of its own',
@@ -62,6 +63,11 @@ describe('the decision to reset', () => {
       'a message that only quotes it',
       { ...stuck, failure: { ...failure, message: `said: ${message}` } },
       'does not follow',
+    ],
+    [
+      'a task that workers never completed',
+      { ...stuck, attempt: slowAttempts, failure: null, writer: null },
+      'is at attempt 10 without a failure',
     ],
     ['other code than wrote it', { ...stuck, writer: { ...writer, buildId: 'yesterday' } }, 'other code wrote'],
     [
