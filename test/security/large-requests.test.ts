@@ -1,8 +1,12 @@
 // A request of many MiB occupies the API's process for a while: it is read in a thread, and processed in pieces.
+import { request } from 'node:http';
+
+import { serve, type ServerType } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi, type TestApi } from '../api/support.ts';
 import { turnsDuring } from '../support/event-loop-turns.ts';
+import { eventually } from '../support/eventually.ts';
 
 const file = (content: string, path = 'a') => ({ path, content });
 const large = Buffer.alloc(11_500_000, '\r').toString('base64');
@@ -84,6 +88,30 @@ describe('a job with large files', () => {
     );
     expect(first?.status).toBe(422);
     expect(first).toEqual(second);
+  });
+
+  it('comes over a connection, and one that breaks in the middle of its body does no harm', async () => {
+    const api = await createTestApi();
+    const server = await new Promise<ServerType>((resolve) => {
+      const started = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started));
+    });
+    try {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const body = text({ files: [file(large)] });
+      const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' };
+      const sized = { ...headers, 'content-length': String(body.length) };
+      const broken = request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/jobs', headers: sized });
+      broken.on('error', () => undefined);
+      broken.write(body.slice(0, 5_000_000));
+      await eventually(async () => (broken.writableLength === 0 ? true : null));
+      broken.destroy();
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/jobs`, { method: 'POST', headers, body });
+      expect(answer.status).toBe(201);
+      expect((await bundleOf(api))['files']).toEqual([{ path: 'a', contentBase64: large, executable: false }]);
+    } finally {
+      server.close();
+    }
   });
 
   it('leaves no content in the log', async () => {
