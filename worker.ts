@@ -30,6 +30,7 @@ import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
 import { serveMetrics } from './platform/metrics/serve.ts';
 import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './platform/metrics/worker-metrics.ts';
+import { type NamespaceClaim, readNamespace, requireOwnNamespace } from './platform/namespace-claim.ts';
 import { openObjects } from './platform/objects/open.ts';
 import { namespaceOf, temporalVariables } from './platform/temporal-namespace.ts';
 import { createTokens } from './platform/tokens.ts';
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
   const objects = await openObjects(settings);
   const keys = await waitOrExit(openKeys(settings));
-  const store = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
+  const { store, deployment } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {
@@ -90,6 +91,9 @@ async function main(): Promise<void> {
     connection: await Connection.connect({ ...connectionOptions, ...largeMessages }),
     namespace,
   });
+  // Before anything is polled: a foreign Temporal worker would end the namespace's jobs for good.
+  const found = await client.withDeadline(Date.now() + 10_000, () => readNamespace(client));
+  readOrExit(() => requireOwnNamespace(found, deployment));
   /** Otherwise its tasks would wait until its leases expire. A cluster that has ended needs no signal. */
   const suspect = async (cluster: number, instance: string): Promise<void> => {
     const signal: SuspectSignal = { instances: [{ instance, heardAtMs: Date.now() }] };
@@ -180,13 +184,13 @@ async function openDatabase(
   { databaseUrl, home }: WorkerSettings,
   parts: DeploymentParts,
   logger: Logger,
-): Promise<Store> {
+): Promise<{ store: Store; deployment: NamespaceClaim }> {
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment === null) throw noDeployment();
     await requireDeployment(parts, { ...deployment, claims: store.deployment });
-    return store;
+    return { store, deployment };
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;
     logger.fatal({ err, hint }, 'the Temporal worker cannot use its database');

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { noDeployment, requireDeployment, type DeploymentParts } from '../platform/deployment.ts';
+import type { NamespaceClaim } from '../platform/namespace-claim.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
@@ -14,13 +15,13 @@ export async function openDatabase(
   { databaseUrl, home }: Pick<Settings, 'databaseUrl' | 'home'>,
   parts: DeploymentParts,
   logger: Logger,
-): Promise<{ store: Store; deploymentId: string }> {
+): Promise<{ store: Store; deployment: NamespaceClaim }> {
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null) {
       await requireDeployment(parts, { ...deployment, claims: store.deployment });
-      return { store, deploymentId: deployment.deploymentId };
+      return { store, deployment };
     }
     await store.close();
     throw noDeployment();

@@ -41,6 +41,7 @@ import { runDeferredWork } from '../services/deferred-work.ts';
 import { continueNumbers } from '../services/number-mark.ts';
 import type { ServedProvider } from '../services/providers.ts';
 import { createTemporalSchedules } from '../services/schedules/temporal-schedules.ts';
+import { createNamespaceCheck } from '../services/namespace-check.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
 
@@ -55,7 +56,7 @@ const namespace = namespaceOf(named);
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keys = await waitOrExit(openKeys(settings));
 const objects = await openObjects(settings);
-const { store, deploymentId } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
+const { store, deployment } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
 if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');
@@ -69,6 +70,12 @@ const client = new Client({
   ...temporalClientOptions,
   ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
 });
+const confirmNamespace = createNamespaceCheck(client, deployment, (error) => {
+  logger.fatal({ err: error, hint: error.problem.hint }, 'the API cannot use its Temporal namespace');
+  process.exit(1);
+});
+// Temporal may be unavailable now: then the first call of the port checks it.
+const firstCheck = confirmNamespace().catch(() => undefined);
 const stopping = new AbortController();
 const served = async ({ manifest, provider }: Configured): Promise<ServedProvider> => ({
   manifest,
@@ -92,10 +99,10 @@ const mailer = settings.mail === null ? null : await waitOrExit(openMailer(setti
 const signIn = settings.signIn === null ? null : await waitOrExit(createSignIn(settings.signIn, signInPorts));
 
 const deps = createDeps({
-  workflows: createTemporalPort(client),
-  schedules: createTemporalSchedules(client),
+  workflows: createTemporalPort(client, confirmNamespace),
+  schedules: createTemporalSchedules(client, confirmNamespace),
   store,
-  deploymentId,
+  deploymentId: deployment.deploymentId,
   objects,
   files: await openFiles(settings),
   vault: createVault(objects, keys),
@@ -177,6 +184,7 @@ const closeRest = async (): Promise<void> => {
   await tracing?.close();
   await metrics?.close();
   await deferredWork;
+  await firstCheck;
   await store.close();
   await connection.close();
 };

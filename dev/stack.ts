@@ -11,7 +11,6 @@ import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
 import { loadHost } from '../ops/host.ts';
 import { prepareKeys } from '../ops/keys.ts';
-import { namespaceOwner } from '../ops/init/claim.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
@@ -33,6 +32,7 @@ import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, requireExternal, type Temporal, temporalServer } from './temporal.ts';
 import { moveUnfinishedAside } from './unfinished-database.ts';
+import { namespaceOwner } from '../platform/namespace-claim.ts';
 
 export interface StackOptions {
   home: Home;

@@ -10,7 +10,7 @@ import {
   type StuckWorkflowsReport,
   stuckWorkflowsType,
 } from '../contracts/stuck-workflows.ts';
-import { namespaceOwner } from './init/claim.ts';
+import { namespaceOwner } from '../platform/namespace-claim.ts';
 import { hasPoller } from './pollers.ts';
 import { runNow } from './run-now.ts';
 

@@ -16,12 +16,19 @@ import type { WorkflowStart } from '../contracts/start.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** The client must be created with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. */
-export function createTemporalPort(client: Client): WorkflowsPort {
+/**
+ * The client must be created with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. `confirmNamespace` rejects while the
+ * namespace is not known to be the deployment's.
+ */
+export function createTemporalPort(client: Client, confirmNamespace: () => Promise<void>): WorkflowsPort {
   const handle = <R>(workflowId: string) => client.workflow.getHandle<() => Promise<R>>(workflowId);
   /** Deadlines use `performance.now()`, because a step of the wall clock must not make a call hang. */
-  const within = <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> =>
-    client.withDeadline(Date.now() + deadlineAtMs - performance.now(), call);
+  const within = async <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> => {
+    await confirmNamespace().catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    return client.withDeadline(Date.now() + deadlineAtMs - performance.now(), call);
+  };
 
   /** The admission that started this workflow. */
   const admissionOf = async (workflowId: string): Promise<string | null> => {

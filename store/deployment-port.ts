@@ -1,6 +1,11 @@
 // The store's port for the database's deployment.
 import type { KeyDecision, KnownKeys, OwnKeys } from '../domain/known-keys.ts';
 
+export interface TemporalNamespace {
+  name: string;
+  id: string | null;
+}
+
 /** One row: the deployment's id, and the next number. */
 export interface DeploymentStore {
   /** Writes the id into an empty database; returns the database's id, which may differ. */
@@ -11,13 +16,15 @@ export interface DeploymentStore {
     nextNumber: number;
     objectStoreId: string | null;
     temporalNamespace: string | null;
+    /** The id that the Temporal server gave it; null when it gave none. */
+    temporalNamespaceId: string | null;
     /** Null until a process has used keys with this database. */
     keys: KnownKeys | null;
   } | null>;
   /** Writes the id of the first object store; returns the database's id, which may differ. */
   claimObjectStore(id: string): Promise<string>;
-  /** Writes the first Temporal namespace; returns the database's namespace, which may differ. */
-  claimTemporalNamespace(namespace: string): Promise<string>;
+  /** Writes the first Temporal namespace, with the server's id; returns the database's namespace, which may differ. */
+  claimTemporalNamespace(namespace: TemporalNamespace): Promise<TemporalNamespace>;
   /** Compares a process's keys with the recorded ones, and records a new one, in one transaction. */
   claimKeys(own: OwnKeys): Promise<KeyDecision>;
   /** Never assigns numbers up to this one again, after an older database was restored. */

@@ -26,6 +26,8 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         nextNumber: row.next_number,
         objectStoreId: row.object_store_id,
         temporalNamespace: row.temporal_namespace,
+        // The id belongs to the name: an operator removes only the name.
+        temporalNamespaceId: row.temporal_namespace === null ? null : row.temporal_namespace_id,
         keys: parseKeys(row.keys),
       };
     },
@@ -52,15 +54,18 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         }
         return decision;
       }),
-    claimTemporalNamespace: (namespace) =>
+    claimTemporalNamespace: ({ name, id }) =>
       database.write(async (db) => {
         await db
           .updateTable('deployment')
-          .set({ temporal_namespace: namespace })
+          .set({ temporal_namespace: name, temporal_namespace_id: id })
           .where('temporal_namespace', 'is', null)
           .execute();
-        const row = await db.selectFrom('deployment').select('temporal_namespace').executeTakeFirstOrThrow();
-        return row.temporal_namespace ?? namespace;
+        const row = await db
+          .selectFrom('deployment')
+          .select(['temporal_namespace', 'temporal_namespace_id'])
+          .executeTakeFirstOrThrow();
+        return { name: row.temporal_namespace ?? name, id: row.temporal_namespace_id };
       }),
     reserveNumbersTo: (number) => database.write((db) => reserveNumbersTo(db, number)),
   };

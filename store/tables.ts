@@ -59,6 +59,8 @@ interface DeploymentTable {
   object_store_id: string | null;
   /** Null until `ropewalk init` has prepared a Temporal namespace. */
   temporal_namespace: string | null;
+  /** The id of that namespace on its server. */
+  temporal_namespace_id: string | null;
   /** JSON of the fingerprints of the keys, oldest first. Null until keys have been used with this database. */
   keys: string | null;
 }

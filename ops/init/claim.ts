@@ -1,7 +1,7 @@
 // The deployment of a Temporal namespace. The schedule `reconcile` has the same id for every deployment, and its memo names its
 // creator: Temporal creates a schedule id only once, so the first deployment owns the namespace, and every other one is refused
 // before it changes anything.
-import { type Client, NamespaceNotFoundError, ScheduleNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 
 import {
   type NamespaceMemo,
@@ -10,6 +10,7 @@ import {
   reconcileType,
 } from '../../contracts/reconcile.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import { namespaceOwner } from '../../platform/namespace-claim.ts';
 import type { Host } from '../host.ts';
 import { createSchedule, type Schedule, updateSchedule } from './schedule.ts';
 
@@ -60,18 +61,6 @@ export async function claimNamespace(client: Client, claimant: Claimant, timing:
 export async function refuseForeign(client: Client, { host, home }: Claimant): Promise<void> {
   const owner = await namespaceOwner(client);
   if (owner !== null && owner !== host.deploymentId) throw foreignNamespace(owner, host.deploymentId, home);
-}
-
-/** The deployment that has claimed the namespace; null when none has, or the namespace does not exist. */
-export async function namespaceOwner(client: Client): Promise<string | null> {
-  try {
-    const { memo } = await client.schedule.getHandle(reconcileScheduleId).describe();
-    const owner = memo?.['deploymentId' satisfies keyof NamespaceMemo];
-    return typeof owner === 'string' ? owner : '(unknown)';
-  } catch (error) {
-    if (error instanceof ScheduleNotFoundError || error instanceof NamespaceNotFoundError) return null;
-    throw error;
-  }
 }
 
 const foreignNamespace = (found: string, own: string, home: string): RopewalkError =>

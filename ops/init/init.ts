@@ -11,8 +11,8 @@ import { prepareKeys } from '../keys.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
-import { namespaceOwner } from './claim.ts';
 import { type Preparation, prepareTemporal, usualSettings } from './prepare.ts';
+import { namespaceOwner } from '../../platform/namespace-claim.ts';
 
 export interface InitOptions {
   env: Record<string, string | undefined>;

@@ -5,6 +5,7 @@ import type { Client, Connection } from '@temporalio/client';
 import { sweepEveryMs, sweepGraceMs } from '../../domain/sweep/limits.ts';
 import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
 import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
+import { readNamespace, requireSameNamespace } from '../../platform/namespace-claim.ts';
 import { requireNamespace } from '../../platform/temporal-namespace.ts';
 import type { Configured } from '../../providers/manifests.ts';
 import type { DeploymentStore } from '../../store/deployment-port.ts';
@@ -48,12 +49,17 @@ export async function prepareTemporal(preparation: Preparation): Promise<string[
   const { connection, client, namespace, host, deployment, providers, settings } = preparation;
   const { deploymentId } = host;
   await refuseForeign(client, preparation);
-  const claimed = (await deployment.read())?.temporalNamespace ?? null;
-  requireNamespace(namespace, { deploymentId, claimed });
+  const row = await deployment.read();
+  requireNamespace(namespace, { deploymentId, claimed: row?.temporalNamespace ?? null });
+  const temporalNamespaceId = row?.temporalNamespaceId ?? null;
+  requireSameNamespace(await readNamespace(client), { deploymentId, temporalNamespaceId });
   const changes = await prepareNamespace(connection, namespace, settings);
   // After the namespace exists: a wrong name that the server refuses must not be kept. Before its schedules: nothing may run
   // in a second namespace of this deployment.
-  requireNamespace(namespace, { deploymentId, claimed: await deployment.claimTemporalNamespace(namespace) });
+  const prepared = await readNamespace(client);
+  const claimed = await deployment.claimTemporalNamespace(prepared);
+  requireNamespace(namespace, { deploymentId, claimed: claimed.name });
+  requireSameNamespace(prepared, { deploymentId, temporalNamespaceId: claimed.id });
   changes.push(...(await claimNamespace(client, preparation, settings.reconcile)));
   for (const { manifest, provider } of providers) {
     for (const { queue: providerQueue } of provider.places) {

@@ -19,10 +19,12 @@ import { catchUpMs } from '../../domain/schedule/rules.ts';
 import type { JobSchedule } from '../../store/schedule-port.ts';
 import type { SchedulesPort } from './port.ts';
 
-export function createTemporalSchedules(client: Client): SchedulesPort {
+/** `confirmNamespace` rejects while the namespace is not known to be the deployment's. */
+export function createTemporalSchedules(client: Client, confirmNamespace: () => Promise<void>): SchedulesPort {
   const handle = (id: string) => client.schedule.getHandle(userScheduleId(id));
   const within = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
+      await confirmNamespace();
       return await client.withDeadline(Date.now() + deadlineMs, call);
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning || error instanceof ScheduleNotFoundError) throw error;

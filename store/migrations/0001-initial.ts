@@ -38,6 +38,7 @@ async function deployment(db: Db): Promise<void> {
     .addColumn('next_number', 'bigint', (column) => column.notNull())
     .addColumn('object_store_id', 'text')
     .addColumn('temporal_namespace', 'text')
+    .addColumn('temporal_namespace_id', 'text')
     .addColumn('keys', 'text')
     .execute();
   await sql`insert into deployment (singleton, next_number) values (1, 1)`.execute(db);

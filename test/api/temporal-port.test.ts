@@ -70,7 +70,7 @@ describe('a start', () => {
     const handle = client.workflow.getHandle('any');
     Reflect.set(handle, 'describe', async () => ({ memo }));
     vi.spyOn(client.workflow, 'getHandle').mockReturnValue(handle);
-    return { started, port: createTemporalPort(client) };
+    return { started, port: createTemporalPort(client, async () => undefined) };
   };
   const exists = () => {
     throw new WorkflowExecutionAlreadyStartedError('exists', 'job/7', 'job');
@@ -126,5 +126,5 @@ function portWith(answer: () => unknown) {
   const handle = client.workflow.getHandle('any');
   for (const method of ['query', 'executeUpdate']) Reflect.set(handle, method, query);
   vi.spyOn(client.workflow, 'getHandle').mockReturnValue(handle);
-  return { port: createTemporalPort(client), query };
+  return { port: createTemporalPort(client, async () => undefined), query };
 }

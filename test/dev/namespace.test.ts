@@ -10,9 +10,10 @@ import { createSupervisor, type Supervisor } from '../../dev/supervisor.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, temporalServer } from '../../dev/temporal.ts';
 import { loadHost } from '../../ops/host.ts';
-import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
+import { claimNamespace } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
+import { namespaceOwner } from '../../platform/namespace-claim.ts';
 
 const config = parseDevConfig(
   [

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => temporal?.stop());
 
 it('a Schedule follows its row, also when a run begins meanwhile, and its runs are noted', async () => {
-  const port = createTemporalSchedules(temporal.client);
+  const port = createTemporalSchedules(temporal.client, async () => undefined);
   const handle = temporal.client.schedule.getHandle(userScheduleId(row.id));
   const isPaused = async () => (await handle.describe()).state.paused;
   await port.put(row);

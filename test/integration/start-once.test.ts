@@ -19,7 +19,7 @@ const startFor = (admissionId: string) =>
   startOf({ ...subject, admissionId, specRef: 'specs/none', privateToCreator: false }, 'd_1');
 
 it('of many starts one succeeds, and every other learns which admission has the id', async () => {
-  const port = createTemporalPort(temporal.client);
+  const port = createTemporalPort(temporal.client, async () => undefined);
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => port.start(startFor('adm_first'))));
   expect(outcomes.filter(({ kind }) => kind === 'started')).toHaveLength(1);
   expect(outcomes.filter(({ kind }) => kind === 'exists')).toEqual(
@@ -47,7 +47,7 @@ async function describeAll(handle: ReturnType<Client['workflow']['getHandle']>) 
 
 it('is unavailable, soon, without a server', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
-  const port = createTemporalPort(new Client({ connection, ...temporalClientOptions }));
+  const port = createTemporalPort(new Client({ connection, ...temporalClientOptions }), async () => undefined);
   try {
     await expect(port.start(startFor('adm_late'))).rejects.toMatchObject({ problem: { code: 'UNAVAILABLE' } });
     expect(await port.isReachable()).toBe(false);

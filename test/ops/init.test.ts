@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
 import { loadHost } from '../../ops/host.ts';
-import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
+import { claimNamespace } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
 import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
@@ -15,6 +15,7 @@ import { sweepScheduleId } from '../../contracts/sweep.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { makeHome } from '../support/stack.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { namespaceOwner } from '../../platform/namespace-claim.ts';
 
 const nothing = { none: async () => undefined };
 

@@ -57,6 +57,10 @@ export const table: [prefix: string, row: Row][] = [
   ],
   ['platform/workflow-vm.ts', { own: /^$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
+    'platform/namespace-claim.ts',
+    { own: /^(domain\/errors|contracts\/reconcile)\.ts$/, packages: /^@temporalio\/client$/ },
+  ],
+  [
     'platform/',
     {
       own: /^(platform|domain)\//,
@@ -98,7 +102,7 @@ export const table: [prefix: string, row: Row][] = [
     'api/database.ts',
     {
       own: /^(store\/|domain\/errors\.ts$|platform\/deployment\.ts$)/,
-      ownTypes: /^api\//,
+      ownTypes: /^(api\/|platform\/namespace-claim\.ts$)/,
       packages: /^node$/,
       packageTypes: /^pino$/,
     },

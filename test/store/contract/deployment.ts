@@ -35,10 +35,16 @@ export function describeDeployment(backend: Backend): void {
       const { store, other } = stores();
       await store.deployment.claim('dep', startMs);
       expect(await store.deployment.read()).toMatchObject({ temporalNamespace: null });
-      const claims = await atOnce(10, stores(), (each, index) => each.deployment.claimTemporalNamespace(`ns-${index}`));
-      expect(new Set(claims).size).toBe(1);
-      expect(await other.deployment.read()).toMatchObject({ temporalNamespace: claims[0] });
-      expect(await other.deployment.claimTemporalNamespace('late')).toBe(claims[0]);
+      const claims = await atOnce(10, stores(), (each, index) =>
+        each.deployment.claimTemporalNamespace({ name: `ns-${index}`, id: `id-${index}` }),
+      );
+      const [first] = claims;
+      expect(new Set(claims.map(({ name, id }) => `${name} ${id}`)).size).toBe(1);
+      expect(first?.id).toBe(first?.name.replace('ns', 'id'));
+      expect(await other.deployment.read()).toMatchObject({
+        ...{ temporalNamespace: first?.name, temporalNamespaceId: first?.id },
+      });
+      expect(await other.deployment.claimTemporalNamespace({ name: 'late', id: null })).toEqual(first);
     });
 
     it('keeps the first keys of many processes, and records those that are added later', async () => {
