@@ -119,7 +119,7 @@ function judgeError(response: HttpAnswer, path: string): Attempt<never> {
   // The object will exist within moments, so there is no outage pause and no log line.
   if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', retryAfterMs: null };
   const text = `${path} answered ${status}${own === null ? ", and the answer is not the API's" : `: ${own.message}`}`;
-  const retryAfterMs = readRetryAfter(response.headers['retry-after'], Date.now());
+  const retryAfterMs = readRetryAfter(response.headers['retry-after']);
   if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, retryAfterMs };
   if (own === null) return { kind: 'refused', text, isOurs: false };
   if (status === 401) return { kind: 'unauthenticated' };

@@ -128,6 +128,6 @@ async function requireOk(response: IncomingMessage): Promise<void> {
   for await (const chunk of response) text = `${text}${String(chunk)}`.slice(0, 4_000);
   // Error bodies of buckets contain the signed request; only their code is safe to show.
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? /"message":"([^"]{1,200})"/.exec(text)?.[1] ?? '';
-  const retryAfterMs = readRetryAfter(response.headers['retry-after'], Date.now());
+  const retryAfterMs = readRetryAfter(response.headers['retry-after']);
   throw new TransferError(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`, retryAfterMs);
 }

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const reasons: Record<string, string> = {
-  'agent/api-client/client.ts': 'Retry-After may be a date; the pause is bounded',
+  'agent/api-client/retry-after.ts': 'Retry-After may be a date; the pause is bounded',
   'agent/aws/credentials.ts': 'their expiry is a date; their life is then counted by the monotonic clock',
   'agent/gcp/notices.ts': 'the time of the end that the cloud announces is a date',
   'agent/job/interruption.ts': 'the time of the interruption is a date; a timer counts from there',
