@@ -137,7 +137,7 @@ describe('a view', () => {
     await expect(run(writeView, input)).rejects.toThrow('ECONNREFUSED');
     isUnreachable = false;
     await run(writeView, input);
-    expect(await vault.open('vault/job')).toEqual(Buffer.from([1]));
+    expect(await vault.open('vault/job')).toEqual(new Uint8Array([1]));
     await objects.put('vault/job', Buffer.from('{"damaged":'));
     await run(writeView, input);
     expect(objects.keys()).toEqual([]);
