@@ -39,7 +39,7 @@ import { createReplayer } from './platform/replayer.ts';
 import { workflowTaskOptions } from './platform/workflow-slots.ts';
 import { readVersion } from './platform/version.ts';
 import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
-import { enabledProviders } from './providers/manifests.ts';
+import { enabledProviders, requireSettingsOf } from './providers/manifests.ts';
 import { createRegistry } from './providers/registry.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -60,6 +60,7 @@ async function main(): Promise<void> {
   const objects = await openObjects(settings);
   const keys = await waitOrExit(openKeys(settings));
   const { store, deployment } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
+  readOrExit(() => requireSettingsOf(deployment.deploymentId, enabled));
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {

@@ -21,7 +21,7 @@ import { namespaceOf, temporalVariables } from '../platform/temporal-namespace.t
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readVersion } from '../platform/version.ts';
-import { enabledProviders, type Configured } from '../providers/manifests.ts';
+import { type Configured, enabledProviders, requireSettingsOf } from '../providers/manifests.ts';
 import { createApp } from './app.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
@@ -57,6 +57,7 @@ const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keys = await waitOrExit(openKeys(settings));
 const objects = await openObjects(settings);
 const { store, deployment } = await openDatabase(settings, { ...settings, objects, keys, namespace }, logger);
+readOrExit(() => requireSettingsOf(deployment.deploymentId, [preferred, ...others]));
 if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');

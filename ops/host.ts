@@ -10,10 +10,11 @@ import { randomId } from '../platform/ids.ts';
 const hostFile = z.object({ hostId: z.string(), deploymentId: z.string() });
 export type Host = z.infer<typeof hostFile>;
 
-export async function loadHost(home: string): Promise<Host> {
+/** `deploymentId`: that of a new home; by default a new one. */
+export async function loadHost(home: string, deploymentId = randomId('dep')): Promise<Host> {
   const known = await findHost(home);
   if (known !== null) return known;
-  const host: Host = { hostId: randomId('host'), deploymentId: randomId('dep') };
+  const host: Host = { hostId: randomId('host'), deploymentId };
   await writeJson(hostPath(home), host);
   return host;
 }

@@ -41,7 +41,9 @@ export interface SetupOptions {
 export async function runSetup(options: SetupOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { setup, settingsPath } = await setupOf(options);
-    const input = await inputOf(options, settingsPath);
+    const named = setup.deploymentIn(settingsPath);
+    const input = await inputOf(options, settingsPath, named);
+    requireSameDeployment(input, named, options.home);
     const plan = await (options.remove ? setup.planRemoval(input) : setup.plan(input));
     const isTable = options.format === 'table';
     if (isTable) printPlan(plan, input, said);
@@ -102,7 +104,8 @@ async function setupOf({
   return { setup: await manifest.setup(), settingsPath };
 }
 
-async function inputOf(options: SetupOptions, settingsPath: string): Promise<SetupInput> {
+/** `named`: the deployment of existing settings, which a new home continues. */
+async function inputOf(options: SetupOptions, settingsPath: string, named: string | null): Promise<SetupInput> {
   const { env, home, name, regions, network, subnets, clientRanges, controlPlaneRole, project, bucket } = options;
   if (network === null && subnets.length > 0) {
     const hint = 'Name their VPC with --network.';
@@ -111,9 +114,18 @@ async function inputOf(options: SetupOptions, settingsPath: string): Promise<Set
   return {
     ...{ env, name, regions, controlPlaneRole, project, bucket, settingsPath },
     clientRanges: clientRanges?.map(rangeOf) ?? null,
-    deploymentId: options.deployment ?? (await loadHost(home)).deploymentId,
+    deploymentId: options.deployment ?? (await loadHost(home, named ?? undefined)).deploymentId,
     network: network === null ? null : { id: network, subnets },
   };
+}
+
+function requireSameDeployment({ deploymentId, settingsPath }: SetupInput, named: string | null, home: string): void {
+  if (named === null || named === deploymentId) return;
+  throw new RopewalkError({
+    code: 'CONFLICT',
+    message: `${settingsPath} is of deployment ${named}, and this setup of ${deploymentId} (${home}/host.json, or --deployment); nothing was changed.`,
+    hint: `Continue that setup with --deployment ${named}, or name another file for ${deploymentId} with --settings.`,
+  });
 }
 
 /** In the firewall's normal form: otherwise the next run would revoke a rule that the cloud shows differently. */

@@ -77,6 +77,8 @@ export interface ProviderPlace {
 }
 
 export interface ConfiguredProvider {
+  /** The deployment that its settings name; null when they name none. */
+  deploymentId: string | null;
   /** The default place first. */
   places: readonly [ProviderPlace, ...ProviderPlace[]];
   /** For the API: offers and logs. */
@@ -196,6 +198,8 @@ export interface ProviderCheck {
 
 /** Prepares an account for this provider, and removes the prepared resources. */
 export interface ProviderSetup {
+  /** The deployment that a settings file names; null when there is no file, or it names none. */
+  deploymentIn(settingsPath: string): string | null;
   /** Lists existing and missing resources. Changes nothing. */
   plan(input: SetupInput): Promise<SetupPlan>;
   /** Lists setup's existing resources with the deployment's tags. Changes nothing. */

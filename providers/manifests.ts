@@ -45,6 +45,26 @@ export function enabledProviders(input: ProviderInput, orThisMachine = false): [
   });
 }
 
+/** The deployment that the settings of the clouds name, for a home that has none yet; undefined when they name none. */
+export const settingsDeployment = (input: ProviderInput): string | undefined =>
+  configuredProviders(input).flatMap(({ provider }) => provider.deploymentId ?? [])[0];
+
+/**
+ * The resources of a setup, and the permissions for them, are for the tags of one deployment.
+ *
+ * @throws RopewalkError CONFLICT when settings name another one.
+ */
+export function requireSettingsOf(deploymentId: string, configured: readonly Configured[]): void {
+  const foreign = configured.find(({ provider }) => (provider.deploymentId ?? deploymentId) !== deploymentId);
+  if (foreign === undefined) return;
+  const { name: cloud, title, settingsVariable } = foreign.manifest;
+  throw new RopewalkError({
+    code: 'CONFLICT',
+    message: `The settings of ${title} (${settingsVariable}) are those of deployment ${foreign.provider.deploymentId}; this is deployment ${deploymentId}.`,
+    hint: `Use the settings file of ${deploymentId}, or make one: ropewalk setup ${cloud} --deployment ${deploymentId} --settings FILE. If the other setup is unused: ropewalk setup ${cloud} --remove --deployment ${foreign.provider.deploymentId} removes it.`,
+  });
+}
+
 function named(name: string, input: ProviderInput): Configured {
   const manifest = manifests.find((each) => each.name === name);
   const known = manifests.map((each) => each.name).join(', ');

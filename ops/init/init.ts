@@ -3,7 +3,7 @@
 import { readKeysSecret } from '../../platform/keys-location.ts';
 import { readBucket } from '../../platform/objects/location.ts';
 import { keyFileIn } from '../../platform/open-keys.ts';
-import { enabledProviders } from '../../providers/manifests.ts';
+import { enabledProviders, requireSettingsOf, settingsDeployment } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase, requireHostFile } from '../database.ts';
 import { loadHost } from '../host.ts';
@@ -36,10 +36,11 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
     await requireHostFile(options);
     const place = { home, keysSecret: readKeysSecret(env) };
     const bucket = readBucket(env);
-    const known = await loadHost(home);
+    const known = await loadHost(home, settingsDeployment({ env, home, hostId: '' }));
     // The same host id as in the API and the Temporal worker: the sweep uses the worker of that host.
     const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };
     const providers = enabledProviders({ env, home, hostId: host.hostId });
+    requireSettingsOf(host.deploymentId, providers);
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {
       const { deploymentId } = host;

@@ -43,6 +43,7 @@ export const awsManifest: ProviderManifest = {
 function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvider {
   const [first, ...rest] = regions;
   return {
+    deploymentId: first.deployment,
     places: [placeOf(first), ...rest.map(placeOf)],
     reader: async () => {
       const { createRegionReaders } = await import('./region-readers.ts');

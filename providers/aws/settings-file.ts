@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
+const deploymentId = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/, 'must be the id of a deployment');
+
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 
 /** User data has little room for it. */
@@ -72,6 +74,8 @@ const place = {
     .default(null),
 };
 const everywhere = {
+  /** The deployment for which `ropewalk setup` made the resources; null in a file that was written by hand. */
+  deployment: deploymentId.nullable().default(null),
   /** Download of Node.js for instances, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
   /** PEM of the API certificate's authority, when machines do not trust it by default. */

@@ -44,6 +44,7 @@ function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): Configu
   const access = accessOf(env);
   const keysUrl = env['ROPEWALK_GCP_IDENTITY_KEYS_URL'] ?? googleKeysUrl;
   return {
+    deploymentId: first.deployment,
     places: [placeOf(first), ...rest.map(placeOf)],
     reader: async () => {
       const { createGcpReader } = await import('./from-settings.ts');

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
+const deploymentId = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/, 'must be the id of a deployment');
+
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 const regionName = z.string().regex(/^[a-z]+-[a-z]+\d{1,2}$/, 'must be the name of a region, e.g. us-central1');
 /** Includes AI zones, such as us-central1-ai1a. */
@@ -25,6 +27,8 @@ const place = {
   subnetwork: resourceName,
 };
 const everywhere = {
+  /** The deployment for which `ropewalk setup` made the resources; null in a file that was written by hand. */
+  deployment: deploymentId.nullable().default(null),
   project: z.string().regex(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be the id of a project'),
   network: resourceName,
   networkTags: z.strictObject({ cluster: tags.min(1), scheduler: tags.default([]) }),

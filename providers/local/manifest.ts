@@ -60,6 +60,7 @@ export const localManifest: ProviderManifest = {
         return [{ place, provider }];
       },
       identity: async () => null,
+      deploymentId: null,
       accounts: [],
       checks: [],
     };

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings } from '../../api/settings.ts';
 import { createKeys } from '../../platform/keys.ts';
 import { openStore } from '../../store/open.ts';
+import { awsFile } from '../providers/aws-cloud.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('../../api/server.ts', import.meta.url));
@@ -95,12 +96,12 @@ describe('the API process', () => {
       homes.push(home);
       await createDatabase(home);
     });
-    const run = async () => {
+    const run = async (other: Record<string, string> = {}) => {
       const env = { ROPEWALK_HOME: home, ROPEWALK_HOST_ID: 'host1', ROPEWALK_PROVIDERS: 'local', ...more };
       const temporal = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_CONFIG_FILE: join(home, 'none.toml') };
       const program = fileURLToPath(new URL(`../../${name}`, import.meta.url));
       const child = spawn(process.execPath, [program], {
-        env: { ...env, ...temporal },
+        env: { ...env, ...temporal, ...other },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       children.push(child);
@@ -117,6 +118,17 @@ describe('the API process', () => {
         1,
         expect.stringContaining('which belongs to deployment d_other; the database belongs to deployment d_test'),
       ]);
+    });
+
+    it('with the settings of a cloud that were made for another deployment', async () => {
+      const file = join(home, 'aws.json');
+      await writeFile(file, JSON.stringify({ ...awsFile, deployment: 'd_other' }));
+      const { code, text } = await run({ ROPEWALK_PROVIDERS: 'aws', ROPEWALK_AWS_SETTINGS: file });
+      expect([code, text]).toEqual([
+        2,
+        expect.stringContaining('(ROPEWALK_AWS_SETTINGS) are those of deployment d_other; this is deployment d_test'),
+      ]);
+      expect(text).toContain('ropewalk setup aws --deployment d_test');
     });
 
     it('without the key file, and creates none', async () => {

@@ -8,10 +8,10 @@ import { startEc2Stack } from '../support/ec2-stack.ts';
 import type { Ec2Stack } from '../support/ec2-stack.ts';
 import { eventually } from '../support/eventually.ts';
 
-const { region: east, node, apiCa, ...place } = awsFile;
+const { region: east, deployment, node, apiCa, ...place } = awsFile;
 const west = 'us-west-2';
 const inWest = { ...place, subnets: [{ id: `subnet-${west}a`, zone: `${west}a` }] };
-const settings = { regions: { [east]: place, [west]: inWest }, defaultRegion: east, node, apiCa };
+const settings = { regions: { [east]: place, [west]: inWest }, defaultRegion: east, deployment, node, apiCa };
 
 describe('on EC2 with two regions', () => {
   let ec2: Ec2Stack;

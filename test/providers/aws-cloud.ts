@@ -14,6 +14,7 @@ import { launchRequestsOf } from './launch-requests.ts';
 
 /** As in a file that ROPEWALK_AWS_SETTINGS names. */
 export const awsFile: AwsFile = {
+  deployment: null,
   region: 'us-east-1',
   subnets: ['a', 'b', 'c'].map((letter) => ({ id: `subnet-us-east-1${letter}`, zone: `us-east-1${letter}` })),
   workerSubnets: null,

@@ -8,9 +8,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAwsRegions, readAwsSettings } from '../../providers/aws/settings-file.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 
-const { region, node, apiCa, ...place } = awsFile;
+const { region, deployment, node, apiCa, ...place } = awsFile;
 const west = { ...place, subnets: [{ id: 'subnet-west', zone: 'us-west-2a' }] };
-const several = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: 'us-west-2', node, apiCa };
+const several = {
+  regions: { [region]: place, 'us-west-2': west },
+  defaultRegion: 'us-west-2',
+  deployment,
+  node,
+  apiCa,
+};
 
 describe('the AWS settings', () => {
   let directory: string;

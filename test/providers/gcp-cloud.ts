@@ -16,6 +16,7 @@ import { launchRequestsOf } from './launch-requests.ts';
 
 /** As in a file that ROPEWALK_GCP_SETTINGS names. */
 export const gcpFile: GcpFile = {
+  deployment: null,
   project: 'test-project',
   region: 'us-central1',
   zones: ['a', 'b', 'c'].map((letter) => `us-central1-${letter}`),

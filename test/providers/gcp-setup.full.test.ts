@@ -199,7 +199,9 @@ describe('the setup of a Google Cloud project', () => {
       expect.stringMatching(/network ropewalk that this deployment did not create[^]*--name/),
     ]);
     expect((await setup({ bucket: null })).code).toBe(0);
-    const other = await setup({ deployment: 'dep_other', bucket: null });
+    const sameFile = await setup({ deployment: 'dep_other', bucket: null });
+    expect([sameFile.code, sameFile.err]).toEqual([1, expect.stringContaining('is of deployment dep_setup')]);
+    const other = await setup({ deployment: 'dep_other', settings: `${runner.settings}.other`, bucket: null });
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('did not create')]);
     const theirs = { role: 'roles/iam.serviceAccountUser', member: 'user:person@example.com' };
     await cloud.emulator.send({ op: 'grant', on: 'project', ...theirs });

@@ -18,11 +18,11 @@ let env: Record<string, string>;
 beforeAll(async () => {
   cloud = await startCloud();
   home = await mkdtemp(join(tmpdir(), 'ropewalk-manifest-'));
-  const { region, node, apiCa, ...place } = awsFile;
+  const { region, deployment, node, apiCa, ...place } = awsFile;
   const west = { ...place, subnets: [{ id: 'subnet-us-west-2a', zone: 'us-west-2a' }] };
   const file = join(home, 'aws.json');
   const keys = join(home, 'identity.json');
-  const both = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: region, node, apiCa };
+  const both = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: region, deployment, node, apiCa };
   await writeFile(file, JSON.stringify(both));
   const key = await cloud.emulator.identityKey();
   await writeFile(keys, JSON.stringify({ [region]: key, 'us-west-2': key }));

@@ -15,10 +15,10 @@ export const regionsIn = (path: string): AwsFile[] => (existsSync(path) ? readAw
 export async function addToSettings(
   path: string,
   prepared: readonly PreparedNetwork[],
-  { instanceProfile, node }: { instanceProfile: string; node: AwsFile['node'] },
+  { instanceProfile, node, deployment }: Pick<AwsFile, 'node' | 'deployment'> & { instanceProfile: string },
 ): Promise<void> {
   const before = regionsIn(path);
-  const common = { node, apiCa: before[0]?.apiCa ?? null };
+  const common = { deployment, node, apiCa: before[0]?.apiCa ?? null };
   const regions = new Map(before.map((each) => [each.region, { ...each, ...common }]));
   for (const { region, subnets, groups } of prepared) {
     const kept = regions.get(region) ?? {
@@ -44,12 +44,13 @@ export async function removeFromSettings(path: string, gone: readonly string[]):
 async function write(path: string, all: readonly AwsFile[]): Promise<void> {
   const [first, ...rest] = all;
   if (first === undefined) return;
-  const { node, apiCa } = first;
-  const place = ({ region, node: _node, apiCa: _apiCa, ...settings }: AwsFile) => [region, settings] as const;
+  const { deployment, node, apiCa } = first;
+  const place = ({ region, deployment: _deployment, node: _node, apiCa: _apiCa, ...settings }: AwsFile) =>
+    [region, settings] as const;
   const value =
     rest.length === 0
       ? first
-      : { defaultRegion: first.region, regions: Object.fromEntries(all.map(place)), node, apiCa };
+      : { defaultRegion: first.region, regions: Object.fromEntries(all.map(place)), deployment, node, apiCa };
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`);

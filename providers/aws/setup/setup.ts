@@ -21,6 +21,7 @@ const pauseMs = 1_000;
 const answerWithinMs = 30_000;
 
 export const awsSetup: ProviderSetup = {
+  deploymentIn: (path) => regionsIn(path)[0]?.deployment ?? null,
   plan,
   planRemoval,
   quotas: async ({ regions, settingsPath, request }) => {
@@ -77,7 +78,9 @@ async function plan(input: SetupInput): Promise<SetupPlan> {
           await withCalls(found.region, signal, (calls) => applyNetwork(calls, { found, wanted, steps }, onDone)),
         );
       }
-      await addToSettings(input.settingsPath, prepared, { instanceProfile: input.name, node });
+      await addToSettings(input.settingsPath, prepared, {
+        ...{ instanceProfile: input.name, node, deployment: input.deploymentId },
+      });
     },
     next: nextSteps(input, account),
   };

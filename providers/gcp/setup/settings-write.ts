@@ -8,7 +8,7 @@ import { type GcpFile, readGcpRegions } from '../settings-file.ts';
 /** The default region first; empty when there is no file. @throws Error when it is not valid. */
 export const regionsIn = (path: string): GcpFile[] => (existsSync(path) ? readGcpRegions(path) : []);
 
-export type Prepared = Pick<GcpFile, 'project' | 'network' | 'networkTags' | 'serviceAccount' | 'node'>;
+export type Prepared = Pick<GcpFile, 'deployment' | 'project' | 'network' | 'networkTags' | 'serviceAccount' | 'node'>;
 
 export async function addToSettings(
   path: string,

@@ -15,7 +15,12 @@ import { checkWanted, emailOf, tagName, type Wanted } from './wanted.ts';
 const defaultRegion = 'us-central1';
 const nodeReleases = 'https://nodejs.org/dist';
 
-export const gcpSetup: ProviderSetup = { plan, planRemoval, quotas };
+export const gcpSetup: ProviderSetup = {
+  deploymentIn: (path) => regionsIn(path)[0]?.deployment ?? null,
+  plan,
+  planRemoval,
+  quotas,
+};
 
 async function plan(input: SetupInput): Promise<SetupPlan> {
   const wanted = wantedOf(input);
@@ -44,7 +49,9 @@ async function plan(input: SetupInput): Promise<SetupPlan> {
       const networkTags = { cluster: [tagName(wanted, 'cluster')], scheduler: [tagName(wanted, 'scheduler')] };
       const { project, name: network } = wanted;
       const serviceAccount = emailOf(wanted, 'instance');
-      await addToSettings(input.settingsPath, { project, network, networkTags, serviceAccount, node }, now.regions);
+      const { deploymentId: deployment } = input;
+      const written = { deployment, project, network, networkTags, serviceAccount, node };
+      await addToSettings(input.settingsPath, written, now.regions);
     },
     next: nextSteps(input, wanted),
   };
