@@ -109,7 +109,7 @@ describe('the policy of keys in a secret', () => {
     const { Statement } = read('keys-secret');
     expect([...callsIn('platform')]).toEqual(['secretsmanager:GetSecretValue']);
     expect(Statement.map(({ Action, Resource, Condition }) => [Action, Resource, Condition])).toEqual([
-      [['secretsmanager:GetSecretValue'], ['SECRET_ARN'], undefined],
+      [['secretsmanager:GetSecretValue'], ['arn:aws:secretsmanager:*:*:secret:NAME'], undefined],
     ]);
   });
 });
