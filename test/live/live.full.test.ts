@@ -13,7 +13,6 @@ import { gcpSettings } from '../providers/gcp-cloud.ts';
 import { freshOwner } from '../providers/launch-requests.ts';
 import { clouds } from '../support/clouds.ts';
 import type { StartedCloud } from '../support/clouds.ts';
-import { eventually } from '../support/eventually.ts';
 import { liveEc2, liveGce } from './clouds.ts';
 import { runLive } from './suite.ts';
 
@@ -30,8 +29,14 @@ describe.each(clouds)('the live suite on $title', (tested) => {
     tested.name === 'aws'
       ? liveEc2(awsSettings)
       : liveGce(gcpSettings, { endpoint: cloud.emulator.url, loggingEndpoint: null });
-  const run = (signal = new AbortController().signal, deploymentId = 'd_live_test'): Promise<void> => {
-    const say = (line: string): void => void said.push(line);
+  const run = (
+    signal = new AbortController().signal,
+    { deploymentId = 'd_live_test', hear = (_line: string): void => undefined } = {},
+  ): Promise<void> => {
+    const say = (line: string): void => {
+      said.push(line);
+      hear(line);
+    };
     return runLive({ cloud: live(), deploymentId, say, signal, unseenMs: 1_500 });
   };
   const launched = async () => (await cloud.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
@@ -83,17 +88,17 @@ describe.each(clouds)('the live suite on $title', (tested) => {
   it('ends what it launched when it is interrupted, and when no answer came', async () => {
     await cloud.emulator.send({ op: 'delays', pendingMs: tested.name === 'aws' ? 3_600_000 : 0, shutdownMs: 2_000 });
     const stopping = new AbortController();
-    const interrupted = run(stopping.signal);
-    await eventually(() => said.some((line) => line.startsWith('launched')));
-    stopping.abort();
-    await expect(interrupted).rejects.toMatchObject({ name: 'AbortError' });
+    const hear = (line: string): void => {
+      if (line.startsWith('launched')) stopping.abort();
+    };
+    await expect(run(stopping.signal, { hear })).rejects.toMatchObject({ name: 'AbortError' });
     await expectNothingLeft();
 
     // On EC2 the dry run is answered; after that no answer arrives.
     const nth = tested.name === 'aws' ? 2 : 1;
     await cloud.emulator.send({ op: 'fault', fault: { action: tested.launchCall, nth, times: 100, kind: 'lost' } });
     await cloud.emulator.send({ op: 'delays', visibleMs: 1_000 });
-    await expect(run(undefined, 'd_live_lost')).rejects.toThrow('socket hang up');
+    await expect(run(undefined, { deploymentId: 'd_live_lost' })).rejects.toThrow('socket hang up');
     expect((await launched()).filter(({ tags }) => tags[tested.tags.deployment] === 'd_live_lost')).toHaveLength(1);
     expect(await cloud.billed()).toEqual([]);
   });

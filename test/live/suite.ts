@@ -136,6 +136,7 @@ async function until(
   holds: () => Promise<boolean>,
 ): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
+  signal.throwIfAborted();
   while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error(`Waited ${withinMs / 1_000} s for ${what}.`);
     await sleep(checkEveryMs, undefined, { signal });
