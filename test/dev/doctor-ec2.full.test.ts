@@ -65,7 +65,7 @@ describe('the doctor, asked about EC2', () => {
       'aws subnets us-east-1': { state: 'ok', text: '3 subnets in us-east-1a, us-east-1b, us-east-1c' },
       'aws node': { state: 'warning', text: expect.stringContaining('https://nodejs.example/node-x64.tar.xz') },
       'aws launch us-east-1': { state: 'ok', text: expect.stringContaining('EC2 would launch m6i.xlarge') },
-      'aws quotas us-east-1': { state: 'ok', text: expect.stringContaining('standard families, on demand') },
+      'aws quotas us-east-1': { state: 'warning', text: expect.stringContaining('standard families, on demand 5') },
       'aws worker': {
         state: 'broken',
         text: expect.stringContaining('no Temporal worker polls provider/aws/us-east-1'),

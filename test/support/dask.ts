@@ -23,8 +23,10 @@ export async function makeDaskHome(): Promise<string> {
 export function daskPython(home: string): string {
   const environments = join(home, 'cache/environments');
   const built = readdirSync(environments).filter((name) => /^[0-9a-f]{16,}$/.test(name));
+  // One of modules alone has no `lib`.
+  const versionsOf = (lib: string): string[] => (existsSync(lib) ? readdirSync(lib) : []);
   const withDask = built.find((name) =>
-    readdirSync(join(environments, name, 'lib')).some((version) =>
+    versionsOf(join(environments, name, 'lib')).some((version) =>
       existsSync(join(environments, name, 'lib', version, 'site-packages/distributed')),
     ),
   );
