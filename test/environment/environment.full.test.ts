@@ -83,7 +83,7 @@ describe('a builder that is killed', () => {
   it.each([
     // Held there until it is killed.
     { stage: 'install', hold: true, requirements: [...small, 'cloudpickle==3.1.1'] },
-    { stage: 'ready', hold: true, requirements: [...small, 'cloudpickle==3.1.2'] },
+    { stage: 'compile', hold: true, requirements: [...small, 'cloudpickle==3.1.2'] },
     // Killed while it works; its programs work on without it.
     { stage: 'compile', hold: false, requirements: [...defaultRequirements, 'cloudpickle==3.1.2'] },
   ])('in the stage $stage leaves nothing that looks finished', async ({ stage, hold, requirements }) => {
