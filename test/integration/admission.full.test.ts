@@ -25,10 +25,7 @@ describe('admission', () => {
   let connection: Connection;
   let temporal: TemporalClient;
   beforeAll(async () => {
-    // Continue-as-new in the middle of admission: a low limit makes the workspace's history seem long early.
-    stack = await startStack({
-      overrides: { temporal: { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 60 } } },
-    });
+    stack = await startStack();
     client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
     connection = await Connection.connect({ address: stack.temporalAddress });
     temporal = new TemporalClient({ connection, namespace: stack.namespace });
@@ -70,9 +67,6 @@ describe('admission', () => {
     for (const name of readdirSync(out)) {
       expect(readFileSync(join(out, name), 'utf8').trim().split('\n').length, `${name} was run once`).toBe(1);
     }
-    const runs = await runsOf(temporal, 'workspace/default');
-    console.log(`the workspace continued as new ${runs - 1} times`);
-    expect(runs).toBeGreaterThan(1);
   });
 
   it('makes one job of the same Idempotency-Key sent 100 times', async () => {
@@ -130,10 +124,4 @@ async function jobsOnServer(temporal: TemporalClient): Promise<number> {
     },
     { intervalMs: 1_000, timeoutMs: 30_000 },
   ).then((count) => count - 1);
-}
-
-async function runsOf(temporal: TemporalClient, workflowId: string): Promise<number> {
-  let runs = 0;
-  for await (const _ of temporal.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs += 1;
-  return runs;
 }

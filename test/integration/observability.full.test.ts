@@ -3,10 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
+import { jobWorkflowId } from '../../contracts/job.ts';
 import { eventually } from '../support/eventually.ts';
 import { startOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
 import { startStack, type TestStack } from '../support/stack.ts';
@@ -52,12 +53,7 @@ describe('metrics and traces', () => {
   });
 
   it('show one trace from the request over the workflows to the activity that launched', async () => {
-    const wanted = [
-      'POST /v1/jobs',
-      'StartWorkflowUpdate:workspace.admit',
-      'RunActivity:loadJob',
-      'RunActivity:launchInstances',
-    ];
+    const wanted = ['POST /v1/jobs', 'StartWorkflow:job', 'RunActivity:loadJob', 'RunActivity:launchInstances'];
     const trace = await eventually(() => {
       const [root] = collector.spans.filter(({ name }) => name === wanted[0]);
       const spans = collector.spans.filter(({ traceId }) => traceId === root?.traceId);
@@ -67,7 +63,7 @@ describe('metrics and traces', () => {
     // The workflows pass the trace on and add no spans: a replay is the same with and without tracing.
     expect(chain('RunActivity:launchInstances', trace)).toEqual([
       'RunActivity:launchInstances',
-      'StartWorkflowUpdate:workspace.admit',
+      'StartWorkflow:job',
       'POST /v1/jobs',
     ]);
     // Agents' requests begin no trace.
@@ -80,7 +76,8 @@ describe('the thread of the workflows', () => {
     const connection = await Connection.connect({ address: stack.temporalAddress });
     try {
       const { workflow } = new Client({ connection, namespace: stack.namespace });
-      expect(await workflow.getHandle('workspace/default').query('__stack_trace')).toBe('');
+      const id = jobWorkflowId(await submit('traced'));
+      expect(await eventually(() => stackTraceOf(workflow, id), { timeoutMs: 30_000 })).toEqual({ trace: '' });
     } finally {
       await connection.close();
     }
@@ -90,13 +87,13 @@ describe('the thread of the workflows', () => {
 describe('an API that gets SIGTERM', () => {
   it('answers every request that it has taken, and what was answered is there', async () => {
     const count = 20;
-    await stack.kill('worker', 'SIGSTOP');
     const before = (await stack.childPids())['api'];
-    const answers = Array.from({ length: count }, (_, index) => post(`drained-${index}`));
+    const draining = Promise.withResolvers<void>();
+    const answers = Array.from({ length: count }, (_, index) => post(`drained-${index}`, draining.promise));
     await eventually(async () => (await scrape('api')).includes(`ropewalk_http_requests_in_flight ${count}`));
     await stack.kill('api', 'SIGTERM');
     await eventually(() => stack.output().includes('draining: open requests are finished'));
-    await stack.kill('worker', 'SIGCONT');
+    draining.resolve();
     const created = await Promise.all(answers);
     expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 201));
     await eventually(() => stack.output().includes('"msg":"ended"'));
@@ -112,13 +109,16 @@ describe('an API that gets SIGTERM', () => {
 
 const authorization = () => ({ authorization: `Bearer ${stack.token}` });
 
-/** On a connection of its own, because a shared one may be closing. */
-function post(name: string): Promise<{ status: number; number: number }> {
+/** On a connection of its own, because a shared one may be closing. The second half of its body is sent after `until`. */
+function post(name: string, until = Promise.resolve()): Promise<{ status: number; number: number }> {
   const body = JSON.stringify({ command: ['true'], name });
   return new Promise((resolve, reject) => {
     const sent = request(
       `${stack.apiUrl}/v1/jobs`,
-      { method: 'POST', agent: false, headers: { ...authorization(), 'content-type': 'application/json' } },
+      {
+        ...{ method: 'POST', agent: false },
+        headers: { ...authorization(), 'content-type': 'application/json', 'content-length': body.length },
+      },
       (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -129,8 +129,19 @@ function post(name: string): Promise<{ status: number; number: number }> {
       },
     );
     sent.on('error', reject);
-    sent.end(body);
+    sent.write(body.slice(0, body.length / 2));
+    void until.then(() => sent.end(body.slice(body.length / 2)));
   });
+}
+
+/** Null before the workflow exists: the API answers before it has started it. */
+async function stackTraceOf(workflow: Client['workflow'], id: string): Promise<{ trace: string } | null> {
+  try {
+    return { trace: await workflow.getHandle(id).query<string>('__stack_trace') };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
 }
 
 const submit = async (name: string): Promise<number> => (await post(name)).number;
