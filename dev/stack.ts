@@ -6,6 +6,7 @@ import { Client, type Connection } from '@temporalio/client';
 
 import type { ReconcileReport } from '../contracts/reconcile.ts';
 import { RopewalkError } from '../domain/errors.ts';
+import { namespaceOwner } from '../platform/namespace-claim.ts';
 import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
@@ -32,7 +33,6 @@ import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, requireExternal, type Temporal, temporalServer } from './temporal.ts';
 import { moveUnfinishedAside } from './unfinished-database.ts';
-import { namespaceOwner } from '../platform/namespace-claim.ts';
 
 export interface StackOptions {
   home: Home;

@@ -3,6 +3,7 @@
 import type { Client } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
+import { namespaceOwner } from '../platform/namespace-claim.ts';
 import {
   stuckWorkflowsDryRunId,
   type StuckWorkflowsInput,
@@ -10,7 +11,6 @@ import {
   type StuckWorkflowsReport,
   stuckWorkflowsType,
 } from '../contracts/stuck-workflows.ts';
-import { namespaceOwner } from '../platform/namespace-claim.ts';
 import { hasPoller } from './pollers.ts';
 import { runNow } from './run-now.ts';
 

@@ -1,13 +1,11 @@
 // Checks of Temporal: its reachability, the namespace, its search attributes, and its deployment.
-import type { Client } from '@temporalio/client';
-
 import { RopewalkError } from '../../domain/errors.ts';
+import { type NamespaceFound, readNamespace, requireSameNamespace } from '../../platform/namespace-claim.ts';
 import { databasePlace, readDeployment } from '../database.ts';
 import { findHost, type Host } from '../host.ts';
 import { usualSettings } from '../init/prepare.ts';
 import { withTemporal } from '../temporal.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
-import { namespaceOwner, readNamespace, requireSameNamespace } from '../../platform/namespace-claim.ts';
 
 const initFix = 'Run: ropewalk init';
 
@@ -20,8 +18,7 @@ export async function checkTemporal({ env, home }: Patient): Promise<Finding[]> 
         const absent = usualSettings.searchAttributes.filter((name) => listed.customAttributes?.[name] === undefined);
         findings.push(
           absent.length === 0
-            ? ((await idFinding(client, { env, home })) ??
-                ownerFinding(namespace, home, await namespaceOwner(client), await findHost(home)))
+            ? await namespaceFinding(await readNamespace(client), { env, home })
             : broken('namespace', `${namespace} lacks search attributes: ${absent.join(', ')}`, initFix),
         );
       } catch (error) {
@@ -38,12 +35,17 @@ export async function checkTemporal({ env, home }: Patient): Promise<Finding[]> 
   }
 }
 
+async function namespaceFinding(found: NamespaceFound, patient: Pick<Patient, 'env' | 'home'>): Promise<Finding> {
+  const { home } = patient;
+  return (await idFinding(found, patient)) ?? ownerFinding(found.name, home, found.owner, await findHost(home));
+}
+
 /** Null when the namespace is the one of the database. */
-async function idFinding(client: Client, { env, home }: Pick<Patient, 'env' | 'home'>): Promise<Finding | null> {
+async function idFinding(found: NamespaceFound, { env, home }: Pick<Patient, 'env' | 'home'>): Promise<Finding | null> {
   const deployment = await readDeployment(databasePlace(env, home));
   if (deployment === null) return null;
   try {
-    requireSameNamespace(await readNamespace(client), deployment);
+    requireSameNamespace(found, deployment);
     return null;
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;

@@ -1,6 +1,7 @@
 // `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints its changes.
 // Safe to repeat.
 import { readKeysSecret } from '../../platform/keys-location.ts';
+import { namespaceOwner } from '../../platform/namespace-claim.ts';
 import { readBucket } from '../../platform/objects/location.ts';
 import { keyFileIn } from '../../platform/open-keys.ts';
 import { enabledProviders, requireSettingsOf, settingsDeployment } from '../../providers/manifests.ts';
@@ -12,7 +13,6 @@ import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
 import { type Preparation, prepareTemporal, usualSettings } from './prepare.ts';
-import { namespaceOwner } from '../../platform/namespace-claim.ts';
 
 export interface InitOptions {
   env: Record<string, string | undefined>;

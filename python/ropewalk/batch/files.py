@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ropewalk.batch.found_file import Found, JobFile, describe
+from ropewalk.batch.found_file import Found, JobFile, describe, walk_linked
 from ropewalk.batch.implicit_files import files_named_in
 from ropewalk.batch.outside_scripts import is_script
 
@@ -94,15 +94,8 @@ def _of_upload(upload: Path) -> Iterator[Found]:
             raise ValueError(f"upload: {upload} is neither a file nor a directory")
         yield describe(source, source.name)
         return
-    visited: set[str] = set()
-    for directory, names, files in os.walk(source, followlinks=True):
-        # A link to a parent directory must not be followed forever.
-        if (real := os.path.realpath(directory)) in visited:
-            names.clear()
-            continue
-        visited.add(real)
-        names.sort()
-        for name in sorted(files):
+    for directory, _, files in walk_linked(source):
+        for name in files:
             file = Path(directory, name)
             if file.is_file():
                 yield describe(file, file.relative_to(source).as_posix())

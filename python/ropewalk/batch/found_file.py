@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -36,3 +38,16 @@ class Found:
 def describe(source: Path, path: str) -> Found:
     info = source.stat()
     return Found(path, source, info.st_size, info.st_mode & 0o111 != 0)
+
+
+def walk_linked(directory: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """As os.walk, and into links, each directory once: a link to a parent directory must not be followed forever. Yields directory,
+    names of directories and names of files, both sorted."""
+    visited: set[str] = set()
+    for place, directories, files in os.walk(directory, followlinks=True):
+        if (real := os.path.realpath(place)) in visited:
+            directories.clear()
+            continue
+        visited.add(real)
+        directories.sort()
+        yield place, directories, sorted(files)

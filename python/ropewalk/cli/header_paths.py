@@ -11,6 +11,7 @@ from typing import Literal
 
 import click
 
+from ropewalk.batch.found_file import walk_linked
 from ropewalk.batch.header_places import own_place
 
 
@@ -46,12 +47,7 @@ _HIDDEN = "a hidden file of your home directory, or all of it"
 
 def _foreign_link(directory: str) -> tuple[str, Literal["outside", "hidden"]] | None:
     """The first link in a directory to a place that the header may not name. An upload follows links, so this search does too."""
-    visited: set[str] = set()
-    for place, directories, files in os.walk(directory, followlinks=True):
-        if (real := os.path.realpath(place)) in visited:
-            directories.clear()
-            continue
-        visited.add(real)
+    for place, directories, files in walk_linked(directory):
         for entry in (os.path.join(place, name) for name in sorted([*directories, *files])):
             # A link to nothing is not sent.
             is_followed = os.path.islink(entry) and os.path.exists(entry)
