@@ -18,6 +18,7 @@ from ropewalk.environments import (
     list_software_environments,
 )
 from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
+from ropewalk.events import cluster_events
 from ropewalk.functions import Function, function
 from ropewalk.instance_types import list_instance_types
 from ropewalk.notebook.notebook import Notebook, list_notebooks
@@ -42,6 +43,7 @@ __all__ = [
     "batch",
     "cluster_at",
     "cluster_costs",
+    "cluster_events",
     "cluster_logs",
     "create_software_environment",
     "delete_cluster",

@@ -50,7 +50,7 @@ class ClientApi:
     async def lines(self, path: str) -> list[Any]:
         """Reads application/x-ndjson."""
         text = (await self._with_retry("GET", path)).decode()
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [_value_of(line) for line in text.splitlines() if line.strip()]
 
     async def post(
         self, path: str, body: Any = None, *, idempotency_key: str | None = None, until: float = math.inf
@@ -168,11 +168,7 @@ class ClientApi:
                 if not line.endswith(b"\n"):
                     raise http.client.IncompleteRead(line)
                 if line.strip():
-                    value = json.loads(line)
-                    # The API ends an incomplete answer with an error.
-                    if isinstance(value, dict) and "error" in value and "status" in value:
-                        raise _error_of(value["error"], int(value["status"]))
-                    yield value
+                    yield _value_of(line)
             # With a Content-Length; a chunked answer that is incomplete raises by itself.
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
@@ -208,6 +204,14 @@ def _whole_lines(response: Any) -> Iterator[bytes]:
         yield from (line + b"\n" for line in lines)
     if rest:
         yield rest
+
+
+def _value_of(line: str | bytes) -> Any:
+    """Raises RopewalkError for the error that ends an incomplete answer of the API."""
+    value = json.loads(line)
+    if isinstance(value, dict) and "error" in value and "status" in value:
+        raise _error_of(value["error"], int(value["status"]))
+    return value
 
 
 def _error_of(problem: Any, status: int) -> RopewalkError:

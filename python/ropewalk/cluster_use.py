@@ -8,7 +8,6 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from distributed.core import Status
@@ -19,11 +18,13 @@ from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
 from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
-from ropewalk.logs import Since, Workers, check_named, chosen_lines, grouped, is_wanted, named_workers, read_filter, read_since, worker_names
+from ropewalk.events import page_query
+from ropewalk.logs import Workers, check_named, chosen_lines, grouped, is_wanted, named_workers, read_filter, worker_names
 from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.scaling import ScaledCluster
+from ropewalk.times import Since, read_since
 from ropewalk.waiting import WorkerAmount, check_amount
 
 
@@ -53,8 +54,17 @@ class ClusterUse(ScaledCluster):
         contain, or "%regex%"; `since` an age like "10m", or a time. With `merged` the result is one text in order of time, each
         line with its time and source; otherwise `cluster` adds the messages of this object.
         """
-        chosen = {"filter": read_filter(filter), "since": read_since(since, datetime.now().astimezone())}
+        chosen = {"filter": read_filter(filter), "since": read_since(since)}
         return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers, merged=merged, **chosen)
+
+    def get_events(self, after: int | None = None, limit: int | None = None) -> Any:
+        """The cluster's events, oldest first, each with its number `seq`, its time, code and text: all of them, or a page of
+        `limit` events. The next page is `after` the number of the last one. Also for ended clusters, as long as this object exists.
+        """
+        query = page_query(after, limit)
+        if self.status == Status.closed and not self.asynchronous:
+            return self._remote.events_now(query)
+        return self.sync(self._remote.events, query)
 
     def set_keepalive(self, keepalive: Duration) -> Any:
         """The server ends the cluster after this long without a client. This object reports a client while it is

@@ -77,11 +77,7 @@ def delete_cluster(
     if cluster_id is not None:
         number = _checked(cluster_id)
     else:
-        found = pages(api, "/v1/clusters", 1, {"name": str(name), "open": "true", "kind": "dask"})
-        if not found:
-            hint = "An ended one has released its name: ropewalk.list_clusters() shows it."
-            raise RopewalkError(f"No open cluster has the name {name}.", code="NOT_FOUND", field="name", hint=hint, status=404)
-        number = found[0]["number"]
+        number = _number_named(api, str(name), kind="dask")
     api.request("POST", f"/v1/clusters/{number}/stop")
 
 
@@ -115,6 +111,21 @@ def cluster_logs(
     failed = {one["id"] for one in instances if one["state"] == "error" or _has_failed(one)}
     chosen = chosen_lines(lines, lambda id: is_chosen(id) and (id in failed or not errors_only), None)
     return Logs(grouped(view["name"], heads, chosen))
+
+
+def number_of(api: ClientApi, cluster: int | str) -> int:
+    """The number of a cluster, given by its number, or by its name while it is open. Digits are always a number."""
+    if isinstance(cluster, bool) or not isinstance(cluster, (int, str)):
+        raise TypeError(f"cluster is {cluster!r}: give its number or its name")
+    return int(cluster) if isinstance(cluster, int) or cluster.isdecimal() else _number_named(api, cluster)
+
+
+def _number_named(api: ClientApi, name: str, **filters: str) -> int:
+    found = pages(api, "/v1/clusters", 1, {"name": name, "open": "true", **filters})
+    if not found:
+        hint = "An ended one has released its name: ropewalk.list_clusters() shows it."
+        raise RopewalkError(f"No open cluster has the name {name}.", code="NOT_FOUND", field="name", hint=hint, status=404)
+    return int(found[0]["number"])
 
 
 def instances_of(api: ClientApi, view: ClusterView) -> Sequence[Instance]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
 
 from distributed.utils import Log, Logs
 
-from ropewalk.durations import Duration, seconds_of
 from ropewalk.views import ClusterView, Instance, LogLine
 
 #: True or "all", False, "any" for one of them, or names, ids, states and addresses: a list, or a text with commas.
 Workers = bool | str | Collection[str]
 _STATES = ("starting", "ready", "stopping", "error")
-
-#: An age like "10m" or 600, or a time.
-Since = Duration | datetime
 
 
 def named_workers(workers: Workers, names: Mapping[str, str]) -> Workers:
@@ -115,14 +110,6 @@ def read_filter(text: str | re.Pattern[str] | None) -> re.Pattern[str] | None:
         return re.compile(re.escape(text) if regex is None else regex)
     except re.error as error:
         raise ValueError(f"filter is {text!r}, which is no regular expression: {error}") from None
-
-
-def read_since(since: Since | None, now: datetime) -> str | None:
-    """The time in the API's format; an age counts back from `now`. Raises ValueError naming the argument."""
-    if since is None:
-        return None
-    at = since if isinstance(since, datetime) else now - timedelta(seconds=seconds_of(since, "since"))
-    return at.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def worker_name(cluster: str, instance: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TypedDict, cast
 from urllib.parse import quote
 
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
+from ropewalk.times import iso_of
 from ropewalk.views import Event, Stage, TimedReason
 
 
@@ -67,7 +68,7 @@ class CostPoint(TypedDict):
 def past_path(path: str, time: datetime | str) -> str:
     """`time`: a datetime (without a time zone it is local), an RFC 3339 time, or an age, like "20 minutes"."""
     if isinstance(time, datetime):
-        time = time.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        time = iso_of(time)
     return f"{path}/at?time={quote(time, safe='')}"
 
 

@@ -7,12 +7,12 @@ import math
 import time
 import uuid
 from typing import Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
 from ropewalk.field_names import as_arguments, in_arguments
-from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine, Why
+from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, Event, LogLine, Why
 from ropewalk.workspaces import refuse_other
 
 _ENDING = ("stopping", "stopped", "error")
@@ -105,6 +105,13 @@ class Remote:
         query = "" if since is None else f"?since={quote(since, safe='')}"
         return cast("list[LogLine]", await self.api.lines(self._path(f"/logs{query}")))
 
+    async def events(self, query: dict[str, str]) -> list[Event]:
+        return cast("list[Event]", await self.api.lines(self._events_path(query)))
+
+    def events_now(self, query: dict[str, str]) -> list[Event]:
+        """Blocks, and needs no event loop."""
+        return cast("list[Event]", list(self.api.stream(self._events_path(query))))
+
     async def scale(self, workers: int) -> None:
         await self.api.post(self._path("/scale"), {"workers": workers})
 
@@ -124,6 +131,9 @@ class Remote:
     def page(self) -> str:
         """The URL that redirects browsers signed in to the web application to the dashboard."""
         return f"{self.api.url}/clusters/{self.number}/dashboard"
+
+    def _events_path(self, query: dict[str, str]) -> str:
+        return self._path(f"/events?{urlencode(query)}" if query else "/events")
 
     def _path(self, rest: str = "") -> str:
         if self.number is None:

@@ -89,6 +89,8 @@ class Event(TypedDict):
     at: str
     code: str
     text: str
+    #: The user who requested it, if any.
+    by: str | None
 
 
 class OwnCost(TypedDict):

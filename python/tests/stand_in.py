@@ -26,6 +26,8 @@ class StandIn:
         self.views: dict[int, dict[str, Any]] = {}
         self.by_key: dict[str, int] = {}
         self.lines: list[dict[str, Any]] = []
+        #: Events of each cluster.
+        self.events: list[dict[str, Any]] = []
         #: Content by SHA-256.
         self.package_files: dict[str, bytes] = {}
         #: Reads of a new cluster until its scheduler has started.
@@ -152,6 +154,8 @@ class StandIn:
             return 200, {"number": int(number), "status": view["status"], "sentences": [sentence], "staleSince": None}
         if verb.partition("?")[0] == "logs":
             return 200, b"".join(self.line(one) for one in self.lines)
+        if verb.partition("?")[0] == "events":
+            return 200, b"".join(self.line(one) for one in page_of(self.events, parse_qs(urlsplit(path).query)))
         if verb == "jupyter-link":
             return 200, {"url": f"{self.url}/clusters/{number}/jupyter/?link=one", "expiresAt": "2099-01-01T00:00:00.000Z"}
         if verb == "dashboard-link":
@@ -198,6 +202,12 @@ class StandIn:
     def bring_workers(self, view: dict[str, Any]) -> None:
         if self.workers_come:
             self.dask.scale(view["dask"]["workersWanted"])
+
+
+def page_of(events: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
+    after = int(query.get("after", ["0"])[0])
+    later = [event for event in events if event["seq"] > after]
+    return later[: int(query["limit"][0])] if "limit" in query else later
 
 
 def is_open(view: dict[str, Any], name: str) -> bool:

@@ -38,16 +38,18 @@ def test_lists_span_pages(jobs: JobsStandIn) -> None:
         batch.list_jobs(limit=0)
     jobs.tasks = [{"id": 4, "state": "done"}]
     assert batch.tasks(5) == batch.status(5) == jobs.tasks
+    batch.tasks(5, state="error")
+    assert [query.get("state") for query in jobs.asked("/tasks")] == [None, None, ["error"]]
     assert batch.status() == batch.list_jobs()
 
 
 def test_a_workspace_is_that_of_the_token(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     assert batch.list_jobs("default") == batch.list_jobs()
-    for call in (batch.list_jobs, lambda name: batch.status(1, name), lambda name: batch.run("true", workspace=name)):
+    for call in (batch.list_jobs, lambda name: batch.status(1, name), lambda name: batch.run("true", workspace=name), lambda name: batch.cancel(1, workspace=name)):
         with pytest.raises(ropewalk.RopewalkError, match="The token is of the workspace default, not of team-a"):
             call("team-a")
-    assert jobs.sent("/v1/jobs") == []
+    assert jobs.sent("/v1/jobs") == jobs.sent("/cancel") == []
 
 
 def test_lists_are_filtered_by_the_server(jobs: JobsStandIn) -> None:

@@ -40,4 +40,8 @@ def test_a_job_from_start_to_end(
     assert run("cluster", "why", str(number))
     assert f"Job {number} (from-pip) at " in run("batch", "at", "from-pip", "0s")
     assert f"Cluster {number} (from-pip) at " in run("cluster", "at", str(number), "0s")
+    assert run("batch", "events", "from-pip").splitlines()
+    page = [json.loads(line) for line in run("cluster", "events", str(number), "--limit", "2", "--format", "json").splitlines()]
+    rest = [json.loads(line) for line in run("cluster", "events", str(number), "--after", str(page[0]["seq"]), "--format", "json").splitlines()]
+    assert len(page) == 2 and rest[0] == page[1]
     assert run("env", "list").startswith("┏")

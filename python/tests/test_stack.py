@@ -81,7 +81,11 @@ def test_from_start_to_end(stack: Stack, capfd: Any) -> None:
         assert "Scheduler at" in logs["Scheduler"]
         assert names <= set(logs)
         assert "bokeh" in open_dashboard(cluster)
-    assert has_ended(stack, cluster.number)["status"] == "stopped"
+    ended = has_ended(stack, cluster.number)
+    assert ended["status"] == "stopped"
+    first, *rest = cluster.get_events()
+    assert first["by"] == ended["user"] and cluster.get_events(after=first["seq"], limit=2) == rest[:2]
+    assert list(ropewalk.cluster_events(cluster.number or 0, follow=True, **stack)) == [first, *rest]
     assert f"Created cluster {cluster.number}" in capfd.readouterr().err
 
 

@@ -24,7 +24,7 @@ const awsTools = ['boto3==1.44.5', 'moto==5.2.5'];
 /** Tests that start a Dask cluster each, four fifths of the time of all: dask.full.test.ts runs them. */
 export const daskTests = [
   ...['cluster', 'cluster_ended', 'cluster_exit', 'cluster_options', 'cluster_use', 'cluster_waiting'],
-  ...['credentials', 'defaults', 'functions', 'machines', 'package_sync'],
+  ...['credentials', 'defaults', 'events', 'functions', 'machines', 'package_sync'],
 ].map((name) => `tests/test_${name}.py`);
 
 export interface BuiltPackage {

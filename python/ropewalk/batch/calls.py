@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from ropewalk.batch.follow import Line, follow_lines, iso_of
+from ropewalk.batch.follow import Line, follow_lines
 from ropewalk.batch.paths import connect, job_path, pages
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 from ropewalk.client_api import RETRY_FOR_S, is_temporary
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import JobTimeoutError, RopewalkError
+from ropewalk.times import Since, iso_of, read_since
 from ropewalk.views import Why
 
 logger = logging.getLogger("ropewalk")
@@ -64,11 +65,16 @@ def list_jobs(
 
 
 def tasks(
-    job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None
+    job: int | str,
+    *,
+    state: str | None = None,
+    workspace: str | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
 ) -> list[Task]:
-    """All tasks of a job, by index."""
+    """All tasks of a job, by index; with `state` only those in it, like "error"."""
     api = connect(api_url, token, workspace)
-    return cast("list[Task]", pages(api, job_path(api, job, "/tasks"), None))
+    return cast("list[Task]", pages(api, job_path(api, job, "/tasks"), None, None if state is None else {"state": state}))
 
 
 def wait(
@@ -123,19 +129,19 @@ def logs(
     *,
     tasks: str | Sequence[int] | None = None,
     follow: bool = False,
-    since: datetime | None = None,
+    since: Since | None = None,
     instances: bool = False,
     workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[TaskLine]:
     """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7".
-    `follow` continues until the job has ended, through outages of the API. With `instances` also messages of the
-    instances: their `task` is None."""
+    `follow` continues until the job has ended, through outages of the API. `since` is a time, or an age like "10m". With
+    `instances` also messages of the instances: their `task` is None."""
+    query = _since_query(since)
+    if tasks is not None:
+        query["tasks"] = tasks if isinstance(tasks, str) else ",".join(map(str, tasks))
     api = connect(api_url, token, workspace)
-    query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
-    if since is not None:
-        query["since"] = iso_of(since)
     lines = follow_lines(api, job_path(api, job, "/logs"), query, key_of=_file_of, follow=follow, resumes=True)
     return (line for line in cast("Iterator[TaskLine]", lines) if instances or line["task"] is not None)
 
@@ -144,13 +150,15 @@ def events(
     job: int | str,
     *,
     follow: bool = False,
-    since: datetime | None = None,
+    since: Since | None = None,
+    workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[JobEvent]:
-    """Events of the job, oldest first. `follow` continues until the job has ended, through outages of the API."""
-    api = connect(api_url, token)
-    query = {} if since is None else {"since": iso_of(since)}
+    """Events of the job, oldest first. `follow` continues until the job has ended, through outages of the API. `since` is a time,
+    or an age like "10m"."""
+    query = _since_query(since)
+    api = connect(api_url, token, workspace)
     # Each answer has all kept events.
     lines = follow_lines(api, job_path(api, job, "/events"), query, key_of=lambda _: "", follow=follow, resumes=False)
     return cast("Iterator[JobEvent]", lines)
@@ -189,17 +197,23 @@ def cancel(
     job: int | str,
     *,
     tasks: str | Sequence[int] | None = None,
+    workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> None:
     """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job. With `tasks`, ids as a
     sequence or as "3,7-9", only these are cancelled and the job continues."""
-    api = connect(api_url, token)
+    api = connect(api_url, token, workspace)
     if tasks is not None:
         ids = tasks if isinstance(tasks, str) else ",".join(map(str, tasks))
         api.request("POST", job_path(api, job, "/tasks/cancel"), {"tasks": ids})
         return
     api.request("POST", job_path(api, job, "/cancel"))
+
+
+def _since_query(since: Since | None) -> dict[str, str]:
+    at = read_since(since)
+    return {} if at is None else {"since": at}
 
 
 def _file_of(line: Line) -> object:

@@ -7,12 +7,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.errors import RopewalkError
+from ropewalk.times import iso_of
 
 logger = logging.getLogger("ropewalk")
 
@@ -102,8 +103,3 @@ class _Seen:
         if not self._newest:
             return None
         return iso_of(datetime.fromisoformat(self._newest.replace("Z", "+00:00")) - _OVERLAP)
-
-
-def iso_of(time_of_day: datetime) -> str:
-    """A time in the API's format. A time without a time zone is local."""
-    return time_of_day.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

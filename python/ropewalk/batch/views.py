@@ -107,7 +107,12 @@ class TaskLine(TypedDict):
     text: str
 
 
-class JobEvent(TypedDict):
+class _JobEvent(TypedDict):
     at: str
     code: str
     text: str
+
+
+class JobEvent(_JobEvent, total=False):
+    #: The user who requested it, if any.
+    by: str | None

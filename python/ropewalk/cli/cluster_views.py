@@ -88,11 +88,17 @@ def format_details(cluster: Cluster) -> str:
         lines.append(_fact("Waiting", _wait(cluster["waitingForCapacity"])))
     stages = _format_stages(cluster["instances"])
     failures = [format_failure(failure) for failure in group_failures(cluster)]
-    events = [f"  {format_time(one['at'])} #{one['seq']} {one['code']}: {one_line(one['text'])}" for one in cluster["events"]]
+    events = [f"  {format_event(one)}" for one in cluster["events"]]
     for title, part in (("Start", stages), ("Failures", failures), ("Events", events)):
         if part:
             lines += ["", title, *part]
     return "\n".join(lines)
+
+
+def format_event(event: Mapping[str, Any]) -> str:
+    """`2024-11-18 17:25:10 #9 READY: 3 of 3 instances are ready`; events of jobs have no numbers."""
+    number = f"#{event['seq']} " if "seq" in event else ""
+    return f"{format_time(event['at'])} {number}{event['code']}: {one_line(event['text'])}"
 
 
 def group_failures(cluster: Cluster) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from ropewalk.batch.follow import follow_lines, iso_of
+from ropewalk.batch.follow import follow_lines
 from ropewalk.cli.cluster_views import format_cluster, format_clusters, format_details
 from ropewalk.cli.formats import format_log_time
 from ropewalk.cli.log_lines import print_lines
@@ -30,6 +30,7 @@ from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.clusters import instances_of
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
 from ropewalk.printable import clean
+from ropewalk.times import iso_of
 from ropewalk.views import ClusterView
 
 _STATUSES = ("waiting", "pending", "starting", "scaling", "ready", "stopping", "stopped", "error")

@@ -55,7 +55,8 @@ def _matching(pattern: str, convert: Callable[[str], Any], advice: str) -> Parse
 
 
 COUNT = _matching(r"-?\d{1,12}", int, "Give a whole number.")
-LIMIT = _matching(r"[1-9]\d{0,5}", int, "Give a whole number of at least 1.")
+AMOUNT = _matching(r"\d{1,7}", int, "Give a whole number, 0 or more.")
+LIMIT = _matching(r"[1-9]\d{0,5}", int, "Give a whole number from 1 to 999999.")
 
 
 def _reference(text: str) -> int | str:

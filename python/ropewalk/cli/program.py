@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 import ropewalk
-from ropewalk.cli import account, cluster_links, clusters, config, environments, job_actions, jobs, notebook, schedules
+from ropewalk.cli import account, cluster_links, clusters, config, environments, events, job_actions, jobs, notebook, schedules
 from ropewalk.cli.logs import logs
 from ropewalk.cli.run import run
 
@@ -17,9 +17,7 @@ _IN_PYTHON: Mapping[str, str] = {
     "cluster scale": "Cluster.scale() in Python",
     "cluster adapt": "Cluster.adapt() in Python",
     "cluster watch": "Cluster(show_widget=True) in Python",
-    "cluster events": "`ropewalk cluster get` shows the newest events",
     "cluster exec": "",
-    "batch events": "ropewalk.batch.events() in Python",
     "batch schedule create": "ropewalk.batch.create_schedule() in Python",
     "env create": "ropewalk.create_software_environment() in Python",
     "env inspect": "ropewalk.get_software_info() in Python",
@@ -87,11 +85,15 @@ def create_program() -> click.Group:
     program = click.Group("ropewalk", help="Durable batch jobs and Dask clusters on your own VMs.")
     program = click.version_option(ropewalk.__version__, "--version", "-V", message="%(version)s")(program)
     groups = [
-        _group("batch", "Batch jobs: one command, run as many tasks on many instances.", [run, *jobs.COMMANDS, *job_actions.COMMANDS, _schedule_group()]),
+        _group(
+            "batch",
+            "Batch jobs: one command, run as many tasks on many instances.",
+            [run, *jobs.COMMANDS, events.job_events, *job_actions.COMMANDS, _schedule_group()],
+        ),
         _group(
             "cluster",
             "Dask clusters: a scheduler and workers that run independently of your terminal.",
-            [*clusters.COMMANDS, cluster_links.dashboard, cluster_links.jupyter],
+            [*clusters.COMMANDS, events.cluster_events, cluster_links.dashboard, cluster_links.jupyter],
         ),
         _group("notebook", "Jupyter on an instance, with your environment, and your files in both directions.", notebook.COMMANDS),
         _group("env", "Named environments, for --software of clusters and jobs.", environments.COMMANDS),

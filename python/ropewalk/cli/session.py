@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ropewalk.batch.follow import iso_of
 from ropewalk.batch.paths import pages
 from ropewalk.cli.errors import Interrupted
 from ropewalk.cli.terminal import Output
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import RopewalkError
+from ropewalk.times import iso_of
 
 output = Output()
 
