@@ -7,8 +7,8 @@ import html
 import re
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, cast
 
 from distributed.core import Status
 from distributed.utils import Log, Logs
@@ -22,6 +22,7 @@ from ropewalk.events import page_query
 from ropewalk.logs import Workers, check_named, chosen_lines, grouped, is_wanted, named_workers, read_filter, worker_names
 from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
+from ropewalk.other_arguments import NO_MOUNT, NO_SPARK
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.scaling import ScaledCluster
 from ropewalk.times import Since, read_since
@@ -56,6 +57,21 @@ class ClusterUse(ScaledCluster):
         """
         chosen = {"filter": read_filter(filter), "since": read_since(since)}
         return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers, merged=merged, **chosen)
+
+    def details(self) -> Any:
+        """The cluster as the API shows it, in a dict: `status`, `reason`, `instances` with the state of each and of its Dask process,
+        `failures`, `events`, `cost`. Coiled's has other keys. Also for ended clusters, as long as this object exists."""
+        if self.status == Status.closed and not self.asynchronous:
+            return self._remote.view_now()
+        return self.sync(self._remote.view)
+
+    def mount_bucket(self, bucket: str | Sequence[str]) -> NoReturn:
+        """Coiled's; raises NotImplementedError with the alternatives."""
+        raise NotImplementedError(f"mount_bucket({bucket!r}): {NO_MOUNT}.")
+
+    def get_spark(self, *_: Any, **__: Any) -> NoReturn:
+        """Coiled's; raises NotImplementedError with the alternatives."""
+        raise NotImplementedError(f"get_spark(): {NO_SPARK}.")
 
     def get_events(self, after: int | None = None, limit: int | None = None) -> Any:
         """The cluster's events, oldest first, each with its number `seq`, its time, code and text: all of them, or a page of

@@ -41,7 +41,10 @@ OWN_NAMES: Mapping[str, str] = {
 
 _JOB = "clusters and batch jobs do not share instances: use ropewalk.batch.run"
 _SIDECARS = "an instance runs Dask alone: start the program in host_setup_script"
-_FILES = "read and write objects with s3fs or gcsfs in your tasks, or use ropewalk.batch.run with its filestores"
+_PATHS = "read and write objects by their paths (s3://bucket/key) with s3fs or gcsfs in your tasks, or use ropewalk.batch.run with input_filestore"
+#: Why methods of Coiled's Cluster do nothing here.
+NO_MOUNT = f"Ropewalk mounts no buckets, because a mount needs FUSE and root on every instance: {_PATHS}"
+NO_SPARK = "clusters run Dask alone: dask.dataframe reads the same files; a program that needs Spark can bring it in a container, with ropewalk.batch.run"
 _DISK = "worker_disk_size, scheduler_disk_size and worker_disk_throughput describe disks"
 #: By argument: the values without effect, and why any other is refused.
 REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
@@ -51,9 +54,9 @@ REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "package_sync_use_uv_installer": ((None, True), "uv installs all packages"),
     "worker_disk_config": ((None,), _DISK),
     "scheduler_disk_config": ((None,), _DISK),
-    "allow_spark": ((None, False), "clusters run Dask alone"),
-    "mount_bucket": ((None,), _FILES),
-    "filestores_to_attach": ((None, []), _FILES),
+    "allow_spark": ((None, False), NO_SPARK),
+    "mount_bucket": ((None,), NO_MOUNT),
+    "filestores_to_attach": ((None, []), _PATHS),
     "batch_job_ids": ((None, []), _JOB),
     "batch_job_container": ((None,), _JOB),
     "scheduler_sidecars": ((None, []), _SIDECARS),

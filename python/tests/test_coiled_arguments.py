@@ -81,6 +81,22 @@ def test_arguments_of_methods(start: Start, api: StandIn) -> None:
     assert "Closing: done" in [text for _, text in cluster._cluster_manager_logs]
 
 
+def test_details_are_those_of_the_api_while_it_is_open_and_afterwards(start: Start) -> None:
+    cluster = start(n_workers=1)
+    details = cluster.details()
+    assert (details["number"], details["status"]) == (cluster.number, "ready")
+    cluster.close()
+    assert cluster.details()["status"] == "stopping"
+
+
+def test_what_a_cluster_cannot_do_says_why_and_what_to_do_instead(start: Start) -> None:
+    cluster = start(n_workers=0)
+    with pytest.raises(NotImplementedError, match=r"mount_bucket\('s3://data'\): .* needs FUSE and root .*: read and write objects by their paths"):
+        cluster.mount_bucket("s3://data")
+    with pytest.raises(NotImplementedError, match=r"get_spark\(\): clusters run Dask alone: dask\.dataframe"):
+        cluster.get_spark(block_till_ready=True)
+
+
 def test_a_request_to_scale_counts_before_it_is_answered(start: Start) -> None:
     async def run() -> None:
         async with start(n_workers=1, asynchronous=True, wait_for_workers=True) as cluster:
