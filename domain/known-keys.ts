@@ -23,6 +23,18 @@ export type KeyDecision =
   | { do: 'refuse'; why: 'missing' | 'different' };
 
 /**
+ * Of two records of one deployment's keys, the other one where it continues this one. Database and object store each have one, which has missed the
+ * newest keys when a process ended between its two writes, or after a restore of an older backup.
+ */
+export function laterKeys(record: KnownKeys | null, other: KnownKeys | null): KnownKeys | null {
+  if (record === null || other === null) return record ?? other;
+  const isContinued = record.every(({ kid, fingerprint }) =>
+    other.some((key) => key.kid === kid && key.fingerprint === fingerprint),
+  );
+  return isContinued && other.length > record.length ? other : record;
+}
+
+/**
  * `known`: null when nothing has been recorded. Older keys may be missing, because they are removed after a rotation. Without the newest one
  * the keys are older than the rotation, as after a restore of an old backup.
  */

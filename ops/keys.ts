@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { compareKeys, type KnownKeys } from '../domain/known-keys.ts';
+import { compareKeys, type KnownKeys, laterKeys } from '../domain/known-keys.ts';
 import { markIn, readMarkedKeys } from '../platform/deployment-mark.ts';
 import { requireOwnKeys } from '../platform/foreign-keys.ts';
 import { createKeys, type Keys } from '../platform/keys.ts';
@@ -28,26 +28,30 @@ export async function prepareKeys(
   place: KeysPlace,
   { deploymentId, deployment, bucket }: KeysOwner,
 ): Promise<{ keys: Keys; isNew: boolean }> {
-  const recorded = await recordedKeys(place.home, { deploymentId, deployment, bucket });
   const found = await readKeys(place);
+  const recorded = await recordedKeys(place.home, { deploymentId, deployment, bucket }, found);
   if (found === null && recorded !== null) throw missingKeys(keyFileIn(place.home), deploymentId, recorded.recordedIn);
   // Read again by `createKeys`: another process may have been first.
   const keys = found ?? (await createKeys(keyFileIn(place.home)));
   if (recorded !== null) requireOwnKeys(compareKeys(recorded.known, keys), { deploymentId, ...recorded });
-  requireOwnKeys(await deployment.claimKeys(keys), { deploymentId, recordedIn: 'the database' });
+  requireOwnKeys(await deployment.claimKeys(keys, recorded?.known), { deploymentId, recordedIn: 'the database' });
   return { keys, isNew: found === null };
 }
 
-/** A new database may belong to a deployment whose earlier database was lost: the object store has recorded its keys too. */
+/** The object store has recorded the keys too: for a database that is new, because an earlier one was lost, or restored from an older backup. */
 async function recordedKeys(
   home: string,
   { deploymentId, deployment, bucket }: KeysOwner,
+  found: Keys | null,
 ): Promise<{ known: KnownKeys; recordedIn: string } | null> {
   const known = (await deployment.read())?.keys ?? null;
-  if (known !== null) return { known, recordedIn: 'the database' };
+  const inDatabase = known === null ? null : { known, recordedIn: 'the database' };
+  if (known !== null && (found === null || compareKeys(known, found).do !== 'refuse')) return inDatabase;
   const marked = await readMarkedKeys(await openObjects({ bucket, home }), deploymentId);
+  const later = laterKeys(known, marked);
+  if (later === known) return inDatabase;
   const where = bucket === null ? join(home, 'objects') : locationName(bucket);
-  return marked === null ? null : { known: marked, recordedIn: markIn(where) };
+  return later === null ? null : { known: later, recordedIn: markIn(where) };
 }
 
 const missingKeys = (path: string, deploymentId: string, recordedIn: string): RopewalkError =>

@@ -3,17 +3,21 @@
 // specification and end jobs for good. The first process writes the tag; every other one compares it. The tag also has the
 // fingerprints of the keys, for a deployment whose database was lost.
 import { RopewalkError } from '../domain/errors.ts';
-import { compareKeys, type KnownKeys } from '../domain/known-keys.ts';
+import { compareKeys, type KnownKeys, laterKeys } from '../domain/known-keys.ts';
 import { requireOwnKeys } from './foreign-keys.ts';
 import type { Keys } from './keys.ts';
 import type { Objects } from './objects/objects.ts';
 
 export const deploymentMarkKey = 'deployment/owner.json';
 
-/** @throws RopewalkError CONFLICT when the object store or the keys belong to another deployment. */
+/**
+ * `known`: the keys in the database.
+ *
+ * @throws RopewalkError CONFLICT when the object store or the keys belong to another deployment.
+ */
 export async function requireDeploymentMark(
   objects: Pick<Objects, 'get' | 'put' | 'create'>,
-  { deploymentId, keys, where }: { deploymentId: string; keys: Keys; where: string },
+  { deploymentId, keys, known, where }: { deploymentId: string; keys: Keys; known: KnownKeys | null; where: string },
 ): Promise<void> {
   const { kid, fingerprint } = keys.current;
   const mine: Mark = { v: 1, deploymentId, keys: [{ kid, fingerprint }] };
@@ -25,10 +29,12 @@ export async function requireDeploymentMark(
       'Use the database of that deployment, or another bucket or prefix in ROPEWALK_OBJECTS.',
     );
   }
-  const decision = compareKeys(mark.keys, keys);
+  const later = laterKeys(mark.keys, known) ?? mark.keys;
+  const decision = compareKeys(later, keys);
   requireOwnKeys(decision, { deploymentId, recordedIn: markIn(where) });
   // One of two concurrent additions of a key may be lost; the next start writes it.
-  if (decision.do === 'record') await objects.put(deploymentMarkKey, toBytes({ ...mine, keys: decision.keys }));
+  const recorded = decision.do === 'record' ? decision.keys : later;
+  if (recorded !== mark.keys) await objects.put(deploymentMarkKey, toBytes({ ...mine, keys: recorded }));
 }
 
 /** In messages. */

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { compareKeys, type KeyDecision, type KnownKeys, type OwnKeys } from '../domain/known-keys.ts';
+import { compareKeys, type KeyDecision, type KnownKeys, laterKeys, type OwnKeys } from '../domain/known-keys.ts';
 import { requireDeploymentHome } from './deployment-home.ts';
-import { requireDeploymentMark } from './deployment-mark.ts';
+import { markIn, readMarkedKeys, requireDeploymentMark } from './deployment-mark.ts';
 import { requireOwnKeys } from './foreign-keys.ts';
 import type { Keys } from './keys.ts';
 import { type BucketLocation, locationName } from './objects/location.ts';
@@ -29,7 +29,7 @@ export interface DeploymentRow {
   claims: {
     /** Returns the database's id. */
     claimObjectStore: (id: string) => Promise<string>;
-    claimKeys: (own: OwnKeys) => Promise<KeyDecision>;
+    claimKeys: (own: OwnKeys, marked: KnownKeys | null) => Promise<KeyDecision>;
   };
 }
 
@@ -42,10 +42,13 @@ export async function requireDeployment(
   const where = bucket === null ? join(home, 'objects') : locationName(bucket);
   if (bucket === null) await requireDeploymentHome(home, deploymentId);
   // Before the mark is written: a process with wrong keys must not claim an object store.
-  requireOwnKeys(compareKeys(known, keys), { deploymentId, recordedIn: 'the database' });
-  await requireDeploymentMark(objects, { deploymentId, keys, where });
+  const marked = await readMarkedKeys(objects, deploymentId);
+  const later = laterKeys(known, marked);
+  const recordedIn = later === known ? 'the database' : markIn(where);
+  requireOwnKeys(compareKeys(later, keys), { deploymentId, recordedIn });
+  await requireDeploymentMark(objects, { deploymentId, keys, known, where });
   await requireObjectStore(objects, { where, deploymentId, claim: (id) => claims.claimObjectStore(id) });
-  requireOwnKeys(await claims.claimKeys(keys), { deploymentId, recordedIn: 'the database' });
+  requireOwnKeys(await claims.claimKeys(keys, marked), { deploymentId, recordedIn: 'the database' });
 }
 
 export const noDeployment = (): RopewalkError =>

@@ -25,8 +25,8 @@ export interface DeploymentStore {
   claimObjectStore(id: string): Promise<string>;
   /** Writes the first Temporal namespace, with the server's id; returns the database's namespace, which may differ. */
   claimTemporalNamespace(namespace: TemporalNamespace): Promise<TemporalNamespace>;
-  /** Compares a process's keys with the recorded ones, and records a new one, in one transaction. */
-  claimKeys(own: OwnKeys): Promise<KeyDecision>;
+  /** Compares a process's keys with the recorded ones, and records new ones, in one transaction. `marked`: the record of the object store. */
+  claimKeys(own: OwnKeys, marked?: KnownKeys | null): Promise<KeyDecision>;
   /** Never assigns numbers up to this one again, after an older database was restored. */
   reserveNumbersTo(number: number): Promise<void>;
 }

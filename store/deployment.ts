@@ -1,5 +1,5 @@
 // The database's deployment, and the counter of numbers.
-import { compareKeys, type KnownKeys } from '../domain/known-keys.ts';
+import { compareKeys, type KnownKeys, laterKeys } from '../domain/known-keys.ts';
 import type { Database } from './database.ts';
 import type { DeploymentStore } from './deployment-port.ts';
 import type { Db } from './tables.ts';
@@ -37,7 +37,7 @@ export function createDeploymentStore(database: Database): DeploymentStore {
         const row = await db.selectFrom('deployment').select('object_store_id').executeTakeFirstOrThrow();
         return row.object_store_id ?? id;
       }),
-    claimKeys: (own) =>
+    claimKeys: (own, marked = null) =>
       database.write(async (db) => {
         // An update first: on PostgreSQL it locks the row for the comparison.
         const row = await db
@@ -45,11 +45,14 @@ export function createDeploymentStore(database: Database): DeploymentStore {
           .set((column) => ({ keys: column.ref('keys') }))
           .returning('keys')
           .executeTakeFirstOrThrow();
-        const decision = compareKeys(parseKeys(row.keys), own);
-        if (decision.do === 'record') {
+        const recorded = parseKeys(row.keys);
+        const later = laterKeys(recorded, marked);
+        const decision = compareKeys(later, own);
+        const keys = decision.do === 'record' ? decision.keys : decision.do === 'keep' ? later : recorded;
+        if (keys !== recorded) {
           await db
             .updateTable('deployment')
-            .set({ keys: JSON.stringify(decision.keys) })
+            .set({ keys: JSON.stringify(keys) })
             .execute();
         }
         return decision;

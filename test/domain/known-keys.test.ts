@@ -1,7 +1,7 @@
 // Whether a process has the keys of its deployment: new, rotated, restored from an old backup, or another deployment's.
 import { expect, it } from 'vitest';
 
-import { compareKeys, type KeyDecision, type KnownKeys, type OwnKeys } from '../../domain/known-keys.ts';
+import { compareKeys, type KeyDecision, type KnownKeys, laterKeys, type OwnKeys } from '../../domain/known-keys.ts';
 
 const known = (...kids: string[]): KnownKeys => kids.map((kid) => ({ kid, fingerprint: `of ${kid}` }));
 const own = (current: string, ...others: string[]): OwnKeys => {
@@ -29,4 +29,18 @@ it.each<[what: string, recorded: KnownKeys | null, keys: OwnKeys, decision: KeyD
   ],
 ])('%s', (_what, recorded, keys, decision) => {
   expect(compareKeys(recorded, keys)).toEqual(decision);
+});
+
+const renamed: KnownKeys = [{ kid: 'a', fingerprint: 'of another' }, ...known('b')];
+
+it.each<[what: string, record: KnownKeys | null, other: KnownKeys | null, later: KnownKeys | null]>([
+  ['no record', null, null, null],
+  ['the only one', null, known('a'), known('a')],
+  ['its own', known('a'), null, known('a')],
+  ['its own beside an earlier one', known('a', 'b'), known('a'), known('a', 'b')],
+  ['the other one, which continues it', known('a'), known('a', 'b'), known('a', 'b')],
+  ['its own beside one without its newest key', known('a', 'b'), known('a', 'c', 'd'), known('a', 'b')],
+  ['its own beside one that has another key under a known name', known('a'), renamed, known('a')],
+])('of two records of keys: %s', (_what, record, other, later) => {
+  expect(laterKeys(record, other)).toEqual(later);
 });

@@ -1,5 +1,6 @@
 // `ropewalk init` and `ropewalk dev` create keys only for a deployment that has none: after a loss of keys.json they refuse.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -96,6 +97,29 @@ it('refuses other keys, and records nothing of them', async () => {
   expect(await checkKeys({ env: {}, home })).toEqual([]);
 });
 
+it('lets the old key go where only `ropewalk init` has seen the new one beside it', async () => {
+  await prepare();
+  const both = await rotate();
+  await prepare({ isUsed: false });
+  await writeKeys({ ...both, keys: { [both.current]: both.keys[both.current] ?? '' } });
+  expect((await prepare()).keys.current.kid).toBe(both.current);
+});
+
+it('accepts the database of a backup from before a key was given up, and still refuses the keys of that time', async () => {
+  await prepare();
+  const before = await readFile(join(home, 'keys.json'));
+  await cp(join(home, 'ropewalk.db'), join(home, 'backup.db'));
+  const both = await rotate();
+  await prepare();
+  await writeKeys({ ...both, keys: { [both.current]: both.keys[both.current] ?? '' } });
+  await prepare();
+  await loseDatabase();
+  await rename(join(home, 'backup.db'), join(home, 'ropewalk.db'));
+  expect((await prepare()).keys.current.kid).toBe(both.current);
+  await writeFile(join(home, 'keys.json'), before);
+  await expect(prepare()).rejects.toThrow('they lack the newest key that the database names');
+});
+
 it('creates new keys deliberately with the statements of docs/operations.md, "Lost keys"', async () => {
   const { keys: lost } = await prepare();
   await withStore((store) => createFirstAdmin(store, lost, { workspace: 'default', admin: 'ada' }));
@@ -117,4 +141,19 @@ it('creates new keys deliberately with the statements of docs/operations.md, "Lo
 async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
   const { store } = await openDatabase({ env: {}, home, host: await loadHost(home) });
   return use(store).finally(() => store.close());
+}
+
+interface KeyFile {
+  current: string;
+  keys: Record<string, string>;
+}
+
+const writeKeys = (file: KeyFile): Promise<void> => writeFile(join(home, 'keys.json'), JSON.stringify(file));
+
+/** Adds a key, and makes it the current one. */
+async function rotate(): Promise<KeyFile> {
+  const { keys }: KeyFile = JSON.parse(await readFile(join(home, 'keys.json'), 'utf8'));
+  const both = { current: 'new', keys: { ...keys, new: randomBytes(32).toString('base64') } };
+  await writeKeys(both);
+  return both;
 }

@@ -5,7 +5,7 @@ import { deploymentMarkKey, readMarkedKeys, requireDeploymentMark } from '../../
 import { keySet, memoryObjects, testKeys } from './support.ts';
 
 const where = 's3://bucket/';
-const first = { deploymentId: 'dep_1', keys: testKeys({ kid: 'k1', seed: 1 }), where };
+const first = { deploymentId: 'dep_1', keys: testKeys({ kid: 'k1', seed: 1 }), known: null, where };
 
 describe('the mark of a deployment in its bucket', () => {
   it('accepts every host with the same database and keys', async () => {
