@@ -1,5 +1,5 @@
-// Polls for a condition: often at first, then at most every two seconds. A slow condition is noticed late by at most a tenth of
-// its duration.
+// Polls for a condition: often at first, then at most every two seconds. A slow condition is noticed late by at most a twentieth
+// of its duration.
 import type { RopewalkApiError } from './errors.ts';
 import { isOutage } from './errors.ts';
 import { sleep } from './sleep.ts';
@@ -14,8 +14,8 @@ export interface PollOptions<View> {
   pollMs?: number;
 }
 
-const firstPauseMs = 250;
-const pausePerWaited = 0.1;
+const firstPauseMs = 100;
+const pausePerWaited = 0.05;
 
 /** Resolves with the first view that `isEnough` accepts; errors of `isEnough` are thrown. */
 export async function poll<View>(

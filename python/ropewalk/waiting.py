@@ -28,8 +28,8 @@ def count_of(amount: WorkerAmount, wanted: int) -> int:
 
 
 def pause_after(waited_s: float) -> float:
-    """Seconds until the next request: a start is noticed late by at most a tenth of its duration, or a second."""
-    return min(1.0, max(0.1, waited_s / 10))
+    """Seconds until the next request: a start is noticed late by at most a twentieth of its duration, or a second."""
+    return min(1.0, max(0.1, waited_s / 20))
 
 
 def check_alive(view: ClusterView) -> None:
