@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../database.ts';
 import { kyselyOf, openConnection, withLockRetry } from './connection.ts';
 import { sqliteError } from './errors.ts';
+import { createLogSync, type LogSync, noLogSync } from './log-sync.ts';
 import { createWriter } from './writer.ts';
 
 /** Creates the file, readable by its owner only, when it does not exist. Its `-wal` and `-shm` files get the same mode. */
@@ -16,7 +17,8 @@ export async function openSqliteFile(file: string): Promise<Database> {
     await chmod(file, 0o600);
     const writer = await withLockRetry(() => openConnection(file, { readOnly: false }));
     const reader = await withLockRetry(() => openConnection(file, { readOnly: true }));
-    return databaseOf(writer, reader);
+    // Its log exists from here on, because a connection that writes is open.
+    return databaseOf({ writing: writer, reading: reader, log: await createLogSync(`${file}-wal`) });
   } catch (error) {
     throw sqliteError(error);
   }
@@ -25,12 +27,19 @@ export async function openSqliteFile(file: string): Promise<Database> {
 /** For tests. An in-memory database has one connection: reads wait for transactions. */
 export function openSqliteMemory(now: () => number = Date.now): Database {
   const connection = openConnection(':memory:', { readOnly: false });
-  return databaseOf(connection, connection, now);
+  return databaseOf({ writing: connection, reading: connection, log: noLogSync, now });
 }
 
-/** All processes on one file are on one host, and share its clock. */
-function databaseOf(writing: DatabaseSync, reading: DatabaseSync, now: () => number = Date.now): Database {
-  const { write, idle } = createWriter(writing, kyselyOf(writing));
+interface Connections {
+  writing: DatabaseSync;
+  reading: DatabaseSync;
+  log: LogSync;
+  /** All processes on one file are on one host, and share its clock. */
+  now?: () => number;
+}
+
+function databaseOf({ writing, reading, log, now = Date.now }: Connections): Database {
+  const { write, idle } = createWriter(writing, kyselyOf(writing), log.sync);
   const reader = kyselyOf(reading);
   return {
     engine: 'sqlite',
@@ -39,6 +48,7 @@ function databaseOf(writing: DatabaseSync, reading: DatabaseSync, now: () => num
     nowMs: async () => now(),
     close: async () => {
       await idle();
+      await log.close();
       for (const database of new Set([reading, writing])) database.close();
     },
   };

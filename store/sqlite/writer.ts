@@ -1,5 +1,6 @@
-// Transactions of one process, several per commit: a commit waits for the disk, and blocks the event loop meanwhile. Each
-// transaction is a savepoint, so a failed one is rolled back alone. None is answered before the commit.
+// Transactions of one process, several per commit, because a commit and its sync cost more than a transaction. Each is a
+// savepoint, so a failed one is rolled back alone. None is answered before its commit is on the disk; the next transactions run
+// meanwhile.
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Db } from '../tables.ts';
@@ -16,18 +17,29 @@ interface Waiting {
 
 export interface Writer {
   write: <T>(transaction: (db: Db) => Promise<T>) => Promise<T>;
-  /** Resolves when no transaction waits. */
+  /** Resolves when no transaction waits, and all are on the disk. */
   idle: () => Promise<void>;
 }
 
-export function createWriter(database: DatabaseSync, db: Db): Writer {
+/** `sync` resolves when all commits before the call are on the disk. */
+export function createWriter(database: DatabaseSync, db: Db, sync: () => Promise<void>): Writer {
   const waiting: Waiting[] = [];
+  const answering = new Set<Promise<void>>();
   let running: Promise<void> | null = null;
+  const answer = async (batch: Committed[]): Promise<void> => {
+    try {
+      await sync();
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       // Transactions from other events in the same turn of the event loop join this batch.
       await new Promise((resolve) => setImmediate(resolve));
-      await runBatch(database, waiting);
+      const answered = answer(await runBatch(database, waiting)).finally(() => answering.delete(answered));
+      answering.add(answered);
     }
     running = null;
   };
@@ -43,28 +55,35 @@ export function createWriter(database: DatabaseSync, db: Db): Writer {
       }),
     idle: async () => {
       await running;
+      await Promise.all(answering);
     },
   };
 }
 
-/** Never rejects: each caller gets its own result or error. */
-async function runBatch(database: DatabaseSync, waiting: Waiting[]): Promise<void> {
+interface Committed {
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Never rejects: each failed caller gets its own error. The others are answered when the commit is on the disk. */
+async function runBatch(database: DatabaseSync, waiting: Waiting[]): Promise<Committed[]> {
   const batch: Waiting[] = [];
   try {
     await withLockRetry(() => database.exec('begin immediate'));
-    const answers: (() => void)[] = [];
+    const committed: Committed[] = [];
     const startedAtMs = performance.now();
     for (let each = waiting.shift(); each !== undefined; each = nextOf(waiting, startedAtMs)) {
       batch.push(each);
-      const answer = await runOne(database, each);
-      if (answer !== null) answers.push(answer);
+      const resolve = await runOne(database, each);
+      if (resolve !== null) committed.push({ resolve, reject: each.reject });
     }
     database.exec('commit');
-    for (const answer of answers) answer();
+    return committed;
   } catch (error) {
     if (database.isOpen && database.isTransaction) database.exec('rollback');
     // Without the lock none has begun: all waiting callers are refused, since each has waited long enough.
     for (const { reject } of batch.length === 0 ? waiting.splice(0) : batch) reject(error);
+    return [];
   }
 }
 
