@@ -13,12 +13,15 @@ import type { AdmitItem } from '../../store/admission-port.ts';
 import { findPostgres, startPostgres } from '../../test/store/postgres-server.ts';
 import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';
+import { loopBench } from './loop.ts';
 import { fill } from './rows.ts';
 
 interface Subject {
   name: string;
   store: Store;
   database: Database;
+  /** On the disk of the database. */
+  directory: string;
   close: () => Promise<void>;
 }
 
@@ -30,7 +33,9 @@ export async function storeBench(report: Report, { small, rounds = 5 }: BenchOpt
       continue;
     }
     try {
-      await measure(report, subject, { rounds, admissions: small ? 100 : 1_000, rows: small ? 10_000 : 100_000 });
+      await measure(report, subject, {
+        ...{ rounds, admissions: small ? 100 : 1_000, rows: small ? 10_000 : 100_000, seconds: small ? 2 : 6 },
+      });
     } finally {
       await subject.close();
     }
@@ -39,8 +44,8 @@ export async function storeBench(report: Report, { small, rounds = 5 }: BenchOpt
 
 async function measure(
   report: Report,
-  { name, store, database }: Subject,
-  { rounds, admissions, rows }: { rounds: number; admissions: number; rows: number },
+  { name, store, database, directory }: Subject,
+  { rounds, admissions, rows, seconds }: { rounds: number; admissions: number; rows: number; seconds: number },
 ): Promise<void> {
   const token = { id: 'bench', secretHash: 'a'.repeat(64), expiresAtMs: null };
   await store.workspaces.create({ slug: 'bench', admin: { name: 'ada', token }, nowMs: Date.now() });
@@ -82,6 +87,8 @@ async function measure(
     lookups.push(await timed(1_000, () => store.people.findToken('bench', 'bench')));
   }
   report.figure(`${name}: a token and its user`, lookups, 'ms');
+  const commit = (): Promise<unknown> => store.admissions.admit(anItem(), Date.now());
+  await loopBench(report, { name, commit, directory, seconds });
 }
 
 let count = 0;
@@ -111,12 +118,13 @@ async function openOnSqlite(): Promise<Subject> {
     await Promise.all([store.close(), database.close()]);
     await rm(directory, { recursive: true });
   };
-  return { name: 'SQLite', store, database, close };
+  return { name: 'SQLite', store, database, directory, close };
 }
 
 async function openOnPostgres(): Promise<Subject | null> {
   const found = await findPostgres();
   if ('missing' in found) return null;
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-bench-store-'));
   const server = await startPostgres(found.directory, { durable: true });
   const url = await server.createDatabase();
   const store = await openStore({ url, file: '', migrate: true });
@@ -124,6 +132,7 @@ async function openOnPostgres(): Promise<Subject | null> {
   const close = async (): Promise<void> => {
     await Promise.all([store.close(), database.close()]);
     await server.stop();
+    await rm(directory, { recursive: true });
   };
-  return { name: 'PostgreSQL', store, database, close };
+  return { name: 'PostgreSQL', store, database, directory, close };
 }
