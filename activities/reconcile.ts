@@ -173,7 +173,7 @@ async function finalView<V>(
   return end(
     last,
     status === null
-      ? `${workflowId} is not known to Temporal any more`
+      ? `Temporal has no workflow ${workflowId} any more: it was deleted, or its namespace was lost`
       : `${workflowId} was ended from outside: ${status}`,
   );
 }

@@ -53,4 +53,4 @@ const unknownWriter = (database: string, recordPath: string, version: string): R
   });
 
 const startAnew = (database: string): string =>
-  `Or begin anew: end what still runs with "ropewalk destroy --by-tag", then move ${database}* away; open jobs and clusters end with ENDED_FROM_OUTSIDE, all records and the numbers stay.`;
+  `Or begin anew: end what still runs with "ropewalk destroy --by-tag", then move ${database}* away and start with "ropewalk dev --new-temporal-namespace"; open jobs and clusters end with ENDED_FROM_OUTSIDE, all records and the numbers stay.`;

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { RopewalkError } from '../domain/errors.ts';
 import { type DevConfig, defaultConfigPath, readDevConfig } from './config.ts';
 import { databasePlace } from '../ops/database.ts';
+import type { Consent } from '../ops/init/new-namespace.ts';
 import { fileLost, launcherEnded, outputClosed } from './endings.ts';
 import { fullDiskError } from './full-disk.ts';
 import { type Home, lockHome, openHome } from './home.ts';
@@ -19,6 +20,8 @@ export interface DevOptions {
   config?: string;
   /** Also starts the Temporal UI, as `temporal.ui` of the configuration does. */
   ui?: boolean;
+  /** Forgets the Temporal namespace in the database, which is lost; null: it must exist. */
+  newNamespace?: Consent | null;
 }
 
 /** Runs the one-machine stack until SIGINT or SIGTERM; returns the exit code. */
@@ -30,7 +33,11 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
     const lock = await lockHome(home);
     try {
       const env = definedEnv();
-      return await runUntilStopped(home, createStack({ home, config, env, say }), env);
+      return await runUntilStopped(
+        home,
+        createStack({ home, config, env, say, newNamespace: options.newNamespace ?? null }),
+        env,
+      );
     } finally {
       await lock.release();
     }

@@ -4,18 +4,17 @@ import { rm } from 'node:fs/promises';
 
 import { Client, type Connection } from '@temporalio/client';
 
-import type { ReconcileReport } from '../contracts/reconcile.ts';
-import { RopewalkError } from '../domain/errors.ts';
 import { namespaceOwner } from '../platform/namespace-claim.ts';
 import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
 import { loadHost } from '../ops/host.ts';
 import { prepareKeys } from '../ops/keys.ts';
+import { type Consent, forgetNamespace } from '../ops/init/new-namespace.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
+import { countOpenJobs, listOpenNumbers } from '../ops/open-work.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
-import { reconcileNow } from '../ops/reconcile.ts';
 import type { Keys } from '../platform/keys.ts';
 import { readBucket } from '../platform/objects/location.ts';
 import { listInstanceIds } from '../providers/local/files.ts';
@@ -26,8 +25,8 @@ import { guardDatabase } from './database-version.ts';
 import { ensureUserConfig } from './first-run.ts';
 import { type Home, makePrivate } from './home.ts';
 import { countRunning, endInstances, pruneInstances, reportDead } from './instances.ts';
-import { countOpenJobs, listOpenNumbers } from './open-work.ts';
 import { choosePorts, type Ports } from './ports.ts';
+import { addKnownWorkflows, endLostWork } from './reconcile-at-start.ts';
 import { apiServer, ignoredProviders, plainEnv, temporalWorkers } from './services.ts';
 import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
@@ -39,6 +38,8 @@ export interface StackOptions {
   config: DevConfig;
   env: Record<string, string>;
   say: (line: string) => void;
+  /** Set when the Temporal namespace of the database is lost. */
+  newNamespace: Consent | null;
 }
 
 /** $HOME/run/stack.json: exists only while the stack is ready. */
@@ -61,7 +62,7 @@ export interface Stack {
 }
 
 export function createStack(options: StackOptions): Stack {
-  const { home, config, env, say } = options;
+  const { home, config, env, say, newNamespace } = options;
   let info: Omit<StackInfo, 'pids'> | null = null;
   let client: Client | null = null;
   let store: Store | null = null;
@@ -110,10 +111,15 @@ export function createStack(options: StackOptions): Stack {
     const ignored = ignoredProviders(env, names);
     if (ignored !== null) say(ignored);
     const settings = prepareSettings(config);
+    const { address } = temporal;
+    const claimant = { host, home: home.path };
+    const forgotten =
+      newNamespace === null ? [] : await forgetNamespace({ ...claimant, ...newNamespace, client, address, store, say });
+    forgotten.forEach(say);
     const wasClaimed = (await namespaceOwner(client)) !== null;
     const { deployment } = store;
     await prepareTemporal({
-      ...{ connection, client, namespace, host, home: home.path, deployment, providers, settings },
+      ...{ ...claimant, connection, client, namespace, deployment, providers, settings },
     });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
@@ -132,10 +138,19 @@ export function createStack(options: StackOptions): Stack {
       pidOf,
     };
     const workers = Promise.all(temporalWorkers(context).map(run));
+    const requireStarting = (): void => {
+      if (isStopping) throw stoppedInStart();
+    };
+    const comparing = { client, say, requireStarting, database: home.database };
     if (database.isNew && wasClaimed) {
       // Before the API assigns numbers of workflows from an earlier database.
       await workers;
-      await addKnownWorkflows(client);
+      await addKnownWorkflows(comparing);
+    }
+    if (forgotten.length > 0) {
+      // Before agents find the API again: their jobs and clusters have no workflow.
+      await workers;
+      await endLostWork(comparing);
     }
     await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, { keys, apiUrl });
@@ -158,33 +173,6 @@ export function createStack(options: StackOptions): Stack {
     if (aside !== null) say(`Temporal's database was never finished: it is now ${aside}, and a new one is made`);
     await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
     await makePrivate(home.database);
-  }
-
-  async function addKnownWorkflows(temporal: Client): Promise<void> {
-    const added = new Set<string>();
-    let report = await compare();
-    // Temporal or a workflow did not answer in time, which is usual on a busy machine while every workflow is replayed after a
-    // start.
-    for (let round = 1; round < maxRounds && (report.refusal !== null || report.unknown.length > 0); round += 1) {
-      if (isStopping) throw stoppedInStart();
-      report = await compare();
-    }
-    const { refusal, unknown } = report;
-    if (refusal !== null) {
-      throw new RopewalkError({
-        code: 'UNAVAILABLE',
-        message: `the database is new, and the open workflows of the earlier one could not be added to it: ${refusal}`,
-        hint: `Start again. If the error remains, restore the earlier database, or move ${home.database} away as well.`,
-      });
-    }
-    say(`the database is new, and Temporal is not: added ${plural(added.size, 'workflow')} of an earlier database`);
-    if (unknown.length > 0) say(`could not add ${unknown.join(', ')}: "ropewalk reconcile" tries again`);
-
-    async function compare(): Promise<ReconcileReport> {
-      const { report: found } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
-      for (const name of found.adopted) added.add(name);
-      return found;
-    }
   }
 
   async function writeUserConfig(records: Store, to: { keys: Keys; apiUrl: string }): Promise<void> {
@@ -236,9 +224,6 @@ export function createStack(options: StackOptions): Stack {
 
   return { start, stop, killAll: supervisor.killAll };
 }
-
-/** Comparisons of the database with workflows in one start; each gives up on workflows that do not answer within ten seconds. */
-const maxRounds = 6;
 
 const stoppedInStart = (): Error => new Error('the stack was stopped while it started');
 

@@ -86,11 +86,15 @@ export function requireSameNamespace(
   found: NamespaceFound,
   { deploymentId, temporalNamespaceId }: NamespaceClaim,
 ): void {
-  const { name, exists, id } = found;
-  if (temporalNamespaceId === null || (exists && (id === null || id === temporalNamespaceId))) return;
+  const { name, exists } = found;
+  if (temporalNamespaceId === null || isRecorded(found, temporalNamespaceId)) return;
   throw new RopewalkError({
     code: 'CONFLICT',
     message: `This Temporal server ${exists ? 'has another' : 'lacks the'} namespace ${name}${exists ? ' than the one' : ''} that deployment ${deploymentId} uses; nothing was changed.`,
-    hint: 'Use the Temporal server of the deployment (TEMPORAL_ADDRESS), or restore its database. To start with an empty namespace: docs/operations.md, "Another Temporal namespace".',
+    hint: 'Use the Temporal server of the deployment (TEMPORAL_ADDRESS), or restore its database. If it is lost for good: `ropewalk init --new-temporal-namespace`, on one machine `ropewalk dev --new-temporal-namespace` (docs/operations.md, "A lost Temporal namespace").',
   });
 }
+
+/** Where either id is unknown, the name decides. */
+export const isRecorded = ({ exists, id }: NamespaceFound, recordedId: string | null): boolean =>
+  exists && (id === null || recordedId === null || id === recordedId);

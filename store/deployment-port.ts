@@ -25,6 +25,11 @@ export interface DeploymentStore {
   claimObjectStore(id: string): Promise<string>;
   /** Writes the first Temporal namespace, with the server's id; returns the database's namespace, which may differ. */
   claimTemporalNamespace(namespace: TemporalNamespace): Promise<TemporalNamespace>;
+  /**
+   * Removes the Temporal namespace, if it still is this one: its workflows are lost. Open jobs and clusters then count as missing since long ago, so the
+   * next reconciliation ends those whose workflow is missing in the next namespace; schedules of jobs are created there again.
+   */
+  forgetTemporalNamespace(namespace: TemporalNamespace): Promise<boolean>;
   /** Compares a process's keys with the recorded ones, and records new ones, in one transaction. `marked`: the record of the object store. */
   claimKeys(own: OwnKeys, marked?: KnownKeys | null): Promise<KeyDecision>;
   /** Never assigns numbers up to this one again, after an older database was restored. */

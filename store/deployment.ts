@@ -70,6 +70,19 @@ export function createDeploymentStore(database: Database): DeploymentStore {
           .executeTakeFirstOrThrow();
         return { name: row.temporal_namespace ?? name, id: row.temporal_namespace_id };
       }),
+    forgetTemporalNamespace: ({ name, id }) =>
+      database.write(async (db) => {
+        const forgotten = await db
+          .updateTable('deployment')
+          .set({ temporal_namespace: null, temporal_namespace_id: null })
+          .where('temporal_namespace', '=', name)
+          .where('temporal_namespace_id', id === null ? 'is' : '=', id)
+          .executeTakeFirst();
+        if (forgotten.numUpdatedRows === 0n) return false;
+        await db.updateTable('records').set({ missing_since_ms: 0 }).where('state', '=', 'open').execute();
+        await db.updateTable('schedules').set({ synced_version: 0 }).execute();
+        return true;
+      }),
     reserveNumbersTo: (number) => database.write((db) => reserveNumbersTo(db, number)),
   };
 }

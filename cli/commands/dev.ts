@@ -1,12 +1,15 @@
 // `ropewalk dev`: the whole stack on this machine, until Ctrl-C.
 import { Command } from 'commander';
 
+import { askOnStderr } from '../ask.ts';
 import type { Finish } from '../context.ts';
 
 interface DevFlags {
   home?: string;
   config?: string;
   ui?: boolean;
+  newTemporalNamespace?: true;
+  yes?: true;
 }
 
 export function devCommand(finish: Finish): Command {
@@ -18,10 +21,14 @@ export function devCommand(finish: Finish): Command {
       '--ui',
       'also start the Temporal UI; it has no sign-in, and accepts requests from any web page that this machine opens',
     )
+    .option('--new-temporal-namespace', 'temporal.db is lost: end its jobs and clusters, start with an empty one')
+    .option('--yes', 'do not ask about --new-temporal-namespace')
     .action(async (flags: DevFlags) => {
       // Loaded only here: no other command may depend on Temporal or the server's code.
       const { runDev } = await import('../../dev/main.ts');
-      const code = await runDev(flags);
+      const { newTemporalNamespace, yes, ...rest } = flags;
+      const consent = newTemporalNamespace === true ? { yes: yes === true, ask: askOnStderr } : null;
+      const code = await runDev({ ...rest, newNamespace: consent });
       finish(code);
       // A start that a signal ended may wait some more seconds for Temporal's answers.
       process.exit(code);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 
 import { parseLimit } from '../arguments.ts';
+import { askOnStderr } from '../ask.ts';
 import { withFormat, type CliContext, type Finish, type FormatFlag } from '../context.ts';
 
 interface InitFlags extends FormatFlag {
@@ -9,6 +10,8 @@ interface InitFlags extends FormatFlag {
   retentionDays?: number;
   searchAttributes: boolean;
   autoReset: boolean;
+  newTemporalNamespace?: true;
+  yes?: true;
   admin?: string;
   workspace: string;
 }
@@ -20,6 +23,11 @@ export function initCommand({ env, home, output }: CliContext, finish: Finish): 
     .option('--retention-days <days>', 'how long a new namespace keeps ended workflows (default: 30)', parseLimit)
     .option('--no-search-attributes', 'do not add search attributes: an administrator of the server has')
     .option('--no-auto-reset', 'only report stuck workflows, never reset them')
+    .option(
+      '--new-temporal-namespace',
+      'the namespace of this deployment is lost: end its jobs and clusters, use another',
+    )
+    .option('--yes', 'do not ask about --new-temporal-namespace')
     .option('--admin <name>', 'add the first admin of the workspace, and print their token once')
     .option('--workspace <slug>', 'the workspace of --admin', 'default')
     .addHelpText(
@@ -30,6 +38,7 @@ export function initCommand({ env, home, output }: CliContext, finish: Finish): 
     .action(async (flags: InitFlags) => {
       // Loaded only here: no other command may depend on Temporal or the server's code.
       const { runInit } = await import('../../ops/init/init.ts');
-      finish(await runInit({ ...flags, env, home }, output));
+      const asked = { newTemporalNamespace: flags.newTemporalNamespace === true, yes: flags.yes === true };
+      finish(await runInit({ ...flags, ...asked, env, home, ask: askOnStderr }, output));
     });
 }

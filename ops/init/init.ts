@@ -11,10 +11,12 @@ import { loadHost } from '../host.ts';
 import { prepareKeys } from '../keys.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
+import { requireStoppedApi } from '../running-api.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
+import { type Consent, forgetNamespace } from './new-namespace.ts';
 import { type Preparation, prepareTemporal, usualSettings } from './prepare.ts';
 
-export interface InitOptions {
+export interface InitOptions extends Consent {
   env: Record<string, string | undefined>;
   home: string;
   namespace?: string | undefined;
@@ -23,6 +25,8 @@ export interface InitOptions {
   searchAttributes: boolean;
   /** False: stuck workflows are reported, and only an operator resets them. */
   autoReset: boolean;
+  /** Forgets the namespace in the database, which is lost. */
+  newTemporalNamespace: boolean;
   /** Name of the first admin of `workspace`; by default none is added. */
   admin?: string | undefined;
   workspace: string;
@@ -49,17 +53,15 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
         ...{ deploymentId, bucket, deployment: store.deployment },
       });
       if (areKeysNew) changes.push(`created the keys in ${keyFileIn(home)}`);
-      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, {
-        host,
-        providers,
-        deployment: store.deployment,
-      });
+      const prepared = await prepareNamespaceOf(options, { host, providers, store }, said);
+      const { wasClaimed, isReplaced, ...temporal } = prepared;
       changes.push(...temporal.changes);
       const first = admin === undefined ? null : await createFirstAdmin(store, keys, { workspace, admin });
       const result = { ...temporal, database: name, deploymentId, hostId: host.hostId, changes };
       if (options.format === 'json') said.json({ ...result, admin: first });
       else await print({ result, first, home, store }, said);
       if (isNew && wasClaimed) said.err(reconcileFirst);
+      if (isReplaced) said.err(endsLater);
       return 0;
     } finally {
       await store.close();
@@ -71,20 +73,32 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
 const reconcileFirst =
   'The database is new, and the namespace is not: start a Temporal worker, run "ropewalk reconcile", then start the API.';
 
+const endsLater =
+  'Start the Temporal workers and the API: the next reconciliation, within five minutes, ends the open jobs and clusters; "ropewalk reconcile" does at once.';
+
 interface Prepared {
   address: string;
   namespace: string;
   /** Whether the namespace already belonged to this deployment. */
   wasClaimed: boolean;
+  /** Whether another namespace was forgotten. */
+  isReplaced: boolean;
   changes: string[];
 }
 
 function prepareNamespaceOf(
   options: InitOptions,
-  { host, providers, deployment }: Pick<Preparation, 'host' | 'providers' | 'deployment'>,
+  { host, providers, store }: Pick<Preparation, 'host' | 'providers'> & { store: Store },
+  said: Said,
 ): Promise<Prepared> {
   return withTemporal(options, async ({ address, namespace, connection, client }) => {
-    const { home } = options;
+    const { home, yes, ask } = options;
+    const { deployment } = store;
+    const forgotten: string[] = [];
+    if (options.newTemporalNamespace) {
+      await requireStoppedApi(store);
+      forgotten.push(...(await forgetNamespace({ client, address, host, home, store, yes, ask, say: said.err })));
+    }
     const settings = {
       ...usualSettings,
       retentionDays: options.retentionDays ?? usualSettings.retentionDays,
@@ -95,11 +109,11 @@ function prepareNamespaceOf(
     const changes = await prepareTemporal({
       ...{ connection, client, namespace, host, home, deployment, providers, settings },
     });
-    return { address, namespace, wasClaimed, changes };
+    return { address, namespace, wasClaimed, isReplaced: forgotten.length > 0, changes: [...forgotten, ...changes] };
   });
 }
 
-interface Result extends Omit<Prepared, 'wasClaimed'> {
+interface Result extends Omit<Prepared, 'wasClaimed' | 'isReplaced'> {
   database: string;
   deploymentId: string;
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 
 import { ensureUserConfig, type TokenOutcome } from '../../dev/first-run.ts';
-import { countOpenJobs, listOpenNumbers } from '../../dev/open-work.ts';
+import { countOpenJobs, listOpenNumbers } from '../../ops/open-work.ts';
 import { createFirstAdmin } from '../../ops/init/first-admin.ts';
 import { isHashOf, newTokenSecret, parseToken, tokenText } from '../../platform/token-secret.ts';
 import { userConfig, type UserConfig } from '../../schema/user-config.ts';

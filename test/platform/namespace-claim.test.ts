@@ -1,7 +1,17 @@
 // Which Temporal namespace is a deployment's own: the names alone are no evidence.
 import { expect, it } from 'vitest';
 
+import { RopewalkError } from '../../domain/errors.ts';
 import { type NamespaceFound, requireOwnNamespace, requireSameNamespace } from '../../platform/namespace-claim.ts';
+
+function caught(call: () => void): RopewalkError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof RopewalkError) return error;
+  }
+  throw new Error('no RopewalkError');
+}
 
 const own: NamespaceFound = { name: 'jobs', exists: true, id: 'id_1', owner: 'dep_1' };
 const absent = { ...own, exists: false, id: null, owner: null };
@@ -33,5 +43,9 @@ it('may be new, or unclaimed, for `ropewalk init`, until the database has record
     expect(() => requireSameNamespace(found, neverPrepared)).not.toThrow();
   }
   expect(() => requireSameNamespace({ ...own, owner: null }, claim)).not.toThrow();
-  expect(() => requireSameNamespace(absent, claim)).toThrow('nothing was changed');
+  const refusal = caught(() => requireSameNamespace(absent, claim));
+  expect(refusal.message).toContain('nothing was changed');
+  for (const command of ['init', 'dev']) {
+    expect(refusal.problem.hint).toContain(`\`ropewalk ${command} --new-temporal-namespace\``);
+  }
 });

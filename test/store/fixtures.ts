@@ -5,6 +5,7 @@ import type { WorkspaceLimits } from '../../domain/quota/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { AdmitItem, Admitted } from '../../store/admission-port.ts';
 import type { Answer } from '../../store/answer.ts';
+import type { JobSchedule } from '../../store/schedule-port.ts';
 
 /** Two stores on one database, as two processes have them; for a database in memory the same store twice. */
 export interface Stores {
@@ -89,6 +90,12 @@ export const aClusterView = (workspace: string, number: number, over: Partial<Cl
     ...{ number, workspace, name: `cluster-${number}`, user: 'ada', job: null, status: 'ready', target: 2 },
     ...{ instances: [], createdAtMs: startMs, endedAtMs: null, ...over },
   }) as unknown as ClusterView;
+
+export const aSchedule = (workspace: string, over: Partial<JobSchedule> = {}): JobSchedule => ({
+  ...{ id: unique('sch'), workspace, name: unique('nightly'), cron: '0 3 * * *', timezone: 'UTC', overlap: 'skip' },
+  ...{ isPaused: false, stopped: null, user: 'ada', userId: 'usr_1', command: 'true', lastJob: null, version: 1 },
+  ...{ isDeleted: false, createdAtMs: startMs, ...over },
+});
 
 /** The same effect, started `times` times at once, every second one through the other store. */
 export const atOnce = <T>(times: number, { store, other }: Stores, run: (store: Store, index: number) => Promise<T>) =>

@@ -36,6 +36,8 @@ export interface StackOptions {
   launched?: boolean;
   /** By the command: `ropewalk dev`. */
   byCommand?: boolean;
+  /** More options of that command. */
+  args?: string[];
 }
 
 export interface TestStack extends z.infer<typeof stackFile> {
@@ -106,7 +108,7 @@ export async function spawnStack(
   // A fresh environment: the tests' own environment must not affect the stack.
   const { PATH = '', HOME = '', XDG_CACHE_HOME, TEMPORAL_CLI } = process.env;
   const program = options.byCommand === true ? ['bin/ropewalk.mjs', 'dev'] : ['dev/main.ts'];
-  const dev = spawn(node24, [...program, '--home', home, '--config', config], {
+  const dev = spawn(node24, [...program, '--home', home, '--config', config, ...(options.args ?? [])], {
     cwd: repository,
     env: {
       PATH,

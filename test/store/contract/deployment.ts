@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest';
 
 import { maxTasksText } from '../../../schema/jobs.ts';
 import { keySet } from '../../platform/support.ts';
-import { addWorkspace, admitted, atOnce, expectOne, startMs, type Backend } from '../fixtures.ts';
+import {
+  addWorkspace,
+  admitted,
+  aJobView,
+  aSchedule,
+  atOnce,
+  expectOne,
+  opened,
+  startMs,
+  valueOf,
+  type Backend,
+} from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
 export function describeDeployment(backend: Backend): void {
@@ -45,6 +56,42 @@ export function describeDeployment(backend: Backend): void {
         ...{ temporalNamespace: first?.name, temporalNamespaceId: first?.id },
       });
       expect(await other.deployment.claimTemporalNamespace({ name: 'late', id: null })).toEqual(first);
+    });
+
+    it('forgets its Temporal namespace only by name and id, and then takes another', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      await store.deployment.claim('dep', startMs);
+      const known = await store.deployment.claimTemporalNamespace({ name: 'jobs', id: 'id-1' });
+      const open = [await opened(store, slug), await opened(store, slug, { kind: 'cluster' })];
+      const waiting = await admitted(store, slug);
+      const ended = await opened(store, slug);
+      const view = aJobView(slug, ended.number, { status: 'done', endedAtMs: startMs });
+      await store.jobs.end({ view, version: 2, release: true, nowMs: startMs });
+      const schedule = valueOf(await store.schedules.create(aSchedule(slug)));
+      await store.schedules.synced(schedule.id, 1);
+      for (const wrong of [
+        { ...known, id: 'id-x' },
+        { ...known, id: null },
+        { ...known, name: 'other' },
+      ]) {
+        expect(await other.deployment.forgetTemporalNamespace(wrong)).toBe(false);
+      }
+      const all = { after: 0, limit: 100 };
+      const missing = async () =>
+        [...(await store.jobs.listOpen(all)), ...(await store.clusters.listOpen(all))].map((row) => row.missingSinceMs);
+      expect([await missing(), await store.schedules.listUnsynced(10)]).toEqual([[null, null], []]);
+
+      expect(await other.deployment.forgetTemporalNamespace(known)).toBe(true);
+      expect(await other.deployment.forgetTemporalNamespace(known)).toBe(false);
+      expect(await store.deployment.read()).toMatchObject({ temporalNamespace: null, temporalNamespaceId: null });
+      expect(open.map(() => 0)).toEqual(await missing());
+      expect((await store.schedules.listUnsynced(10)).map(({ id }) => id)).toEqual([schedule.id]);
+      expect(await store.jobs.find(slug, ended.number)).toMatchObject({ state: 'ended', status: 'done' });
+      expect(await store.jobs.find(slug, waiting.number)).toMatchObject({ state: 'admitted' });
+      const next = { name: 'next', id: null };
+      expect(await store.deployment.claimTemporalNamespace(next)).toEqual(next);
+      expect(await store.deployment.forgetTemporalNamespace(next)).toBe(true);
     });
 
     it('keeps the first keys of many processes, and records those that are added later', async () => {

@@ -2,15 +2,18 @@
 import { describe, expect, it } from 'vitest';
 
 import { maxRunsKept, maxSchedules } from '../../../domain/schedule/rules.ts';
-import type { JobSchedule } from '../../../store/schedule-port.ts';
-import { addWorkspace, atOnce, codeOf, expectOne, startMs, unique, valueOf, type Backend } from '../fixtures.ts';
+import {
+  addWorkspace,
+  aSchedule,
+  atOnce,
+  codeOf,
+  expectOne,
+  startMs,
+  unique,
+  valueOf,
+  type Backend,
+} from '../fixtures.ts';
 import { useStores } from './opened.ts';
-
-const aSchedule = (workspace: string, over: Partial<JobSchedule> = {}): JobSchedule => ({
-  ...{ id: unique('sch'), workspace, name: unique('nightly'), cron: '0 3 * * *', timezone: 'UTC', overlap: 'skip' },
-  ...{ isPaused: false, stopped: null, user: 'ada', userId: 'usr_1', command: 'true', lastJob: null, version: 1 },
-  ...{ isDeleted: false, createdAtMs: startMs, ...over },
-});
 
 const settled = { state: 'started' as const, job: 7, text: null };
 
