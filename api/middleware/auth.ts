@@ -7,7 +7,7 @@ import { maxSmallBodyBytes } from '../../domain/requests/limits.ts';
 import { contextOf, type AppEnv } from '../routes/app.ts';
 import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf, callerOfInstance, callerOfLaunch } from '../../services/auth/caller.ts';
-import { bodyBytes, isStreamed } from './body-bytes.ts';
+import { bodyBytes, cutOff, isStreamed } from './body-bytes.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
@@ -21,12 +21,12 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** Checks the token again after a slow body has arrived. Runs after the body limits; the route handles an unreadable body. */
+/** Checks the token again after a slow body has arrived. Runs after the body limits. */
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;
   if (actor !== undefined && bodied.has(c.req.method) && !isStreamed(c.req)) {
     // Hono caches the first form that is read; reading as text would change the bytes of a file. A large JSON has been read as text.
-    if (c.req.bodyCache.text === undefined) await c.req.arrayBuffer().catch(() => undefined);
+    if (c.req.bodyCache.text === undefined) await c.req.arrayBuffer().catch(cutOff);
     c.set('actor', await verifyAgain(deps, actor));
   }
   await next();
