@@ -32,7 +32,7 @@ def collect_files(
     the user may expect to be sent and that is not, and for those that a script names."""
     sent = {word: one for word in dict.fromkeys(words) if (one := _of_word(word, note)) is not None}
     found: dict[str, Found] = {}
-    for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload))]:
+    for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload, note))]:
         other = found.setdefault(one.path, one)
         if other.source != one.source:
             raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
@@ -85,7 +85,11 @@ def _of_word(word: str, note: Callable[[str], None]) -> Found | None:
     return None
 
 
-def _of_upload(upload: Path) -> Iterator[Found]:
+#: The name of an incomplete download: it is not a file of the user.
+_PART = re.compile(r"\.ropewalk-\w{8,16}\.part")
+
+
+def _of_upload(upload: Path, note: Callable[[str], None]) -> Iterator[Found]:
     """As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's
     name."""
     source = Path(os.path.abspath(upload))
@@ -94,11 +98,26 @@ def _of_upload(upload: Path) -> Iterator[Found]:
             raise ValueError(f"upload: {upload} is neither a file nor a directory")
         yield describe(source, source.name)
         return
-    for directory, _, files in walk_linked(source):
+    skipped: list[str] = []
+    for directory, directories, files in walk_linked(source, _unreadable):
+        if not directories and not files and (place := Path(directory)) != source:
+            skipped.append(f"{place.relative_to(source).as_posix()}/ (an empty directory: a task that needs it makes it)")
         for name in files:
             file = Path(directory, name)
+            path = file.relative_to(source).as_posix()
+            if _PART.fullmatch(name):
+                continue
             if file.is_file():
-                yield describe(file, file.relative_to(source).as_posix())
+                yield describe(file, path)
+            else:
+                skipped.append(f"{path} ({'neither a file nor a directory' if file.exists() else 'a link to nothing'})")
+    if skipped:
+        more = f", and {len(skipped) - 3} more" if len(skipped) > 3 else ""
+        note(f"not sent of {upload}: {', '.join(skipped[:3])}{more}")
+
+
+def _unreadable(error: OSError) -> None:
+    raise ValueError(f"upload: cannot read {error.filename}: {error.strerror}")
 
 
 def _check_size(files: list[Found]) -> None:

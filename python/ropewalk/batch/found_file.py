@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -40,11 +40,13 @@ def describe(source: Path, path: str) -> Found:
     return Found(path, source, info.st_size, info.st_mode & 0o111 != 0)
 
 
-def walk_linked(directory: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk_linked(
+    directory: str | Path, on_error: Callable[[OSError], None] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """As os.walk, and into links, each directory once: a link to a parent directory must not be followed forever. Yields directory,
-    names of directories and names of files, both sorted."""
+    names of directories and names of files, both sorted. `on_error` gets the error of a directory that cannot be read."""
     visited: set[str] = set()
-    for place, directories, files in os.walk(directory, followlinks=True):
+    for place, directories, files in os.walk(directory, onerror=on_error, followlinks=True):
         if (real := os.path.realpath(place)) in visited:
             directories.clear()
             continue
