@@ -12,7 +12,7 @@ import ropewalk
 Start = Callable[..., ropewalk.Cluster]
 
 
-def eventually(is_so: Callable[[], Any], within_s: float = 10) -> None:
+def eventually(is_so: Callable[[], Any], within_s: float = 60) -> None:
     deadline = time.monotonic() + within_s
     while not is_so():
         assert time.monotonic() < deadline, "it did not become so in time"

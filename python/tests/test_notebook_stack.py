@@ -63,6 +63,7 @@ def place(stack: dict[str, Any], tmp_path: Path) -> Iterator[tuple[Path, dict[st
     yield work, {**os.environ, **own}, api
     for one in start.list_notebooks(api):
         start.stop(api, one["number"])
+    eventually(lambda: not start.list_notebooks(api), 2 * MINUTES_S)
 
 
 def files_of(api: ClientApi, number: int) -> JupyterFiles:
@@ -166,7 +167,8 @@ def test_a_killed_command_leaves_the_notebook_to_the_next_one_and_to_its_idle_ti
     first.until("Press Ctrl-C")
     number = number_of(api, "left")
     first.end(signal.SIGKILL)
-    assert start.read(api, number)["status"] == "ready"
+    # Jupyter is there before the agent's next report makes the cluster ready.
+    eventually(lambda: start.read(api, number)["status"] == "ready", MINUTES_S)
 
     (work / "after.txt").write_text("written after the kill")
     jupyter = files_of(api, number)

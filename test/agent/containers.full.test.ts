@@ -23,7 +23,7 @@ import { createBench, launchAgent, scriptFile } from './harness.ts';
 import type { Agent, Bench } from './harness.ts';
 
 const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/agent-cache', import.meta.url));
-const seconds = { timeoutMs: 45_000 };
+const seconds = { timeoutMs: 120_000 };
 const [plain, withDask] = ['localhost/ropewalk-plain:test', 'localhost/ropewalk-dask:test'];
 const shellPrograms = ['/bin/bash', '/bin/sh', '/bin/sleep', '/bin/cat', '/usr/bin/env', '/usr/bin/setsid'];
 const container = (image: string, more: Partial<Extract<Bundle['runtime'], { kind: 'container' }>> = {}) =>

@@ -25,7 +25,7 @@ import type { Agent, Bench } from './harness.ts';
 
 /** Shared by runs: building an environment takes longer than these tests. */
 const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/agent-cache', import.meta.url));
-const seconds = { timeoutMs: 45_000 };
+const seconds = { timeoutMs: 120_000 };
 
 let bench: Bench;
 let pythonDirectory: string;

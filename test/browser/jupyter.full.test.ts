@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createClient, type Client } from '../../sdk/client.ts';
 import { makeDaskHome } from '../support/dask.ts';
+import { eventually } from '../support/eventually.ts';
 import { removeHome, startStack, type TestStack } from '../support/stack.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
@@ -38,8 +39,12 @@ describe.runIf(hasChromium)('JupyterLab in a browser', () => {
     await client.clusters.waitForScheduler(number, { timeoutMs: 240_000 });
     const { url } = await client.clusters.jupyterLink(number);
     try {
-      await page.goto(url);
-      await page.waitForURL(/\/jupyter\/lab/);
+      // The agent connects its relay after the scheduler has started; until then the page says so.
+      await eventually(async () => {
+        await page.goto(url);
+        await page.waitForURL(/\/jupyter\/lab/, { timeout: 10_000 });
+        return true;
+      });
       await page.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
       const cell = page.locator('.jp-Notebook .cm-content').first();
       await cell.click({ timeout: 60_000 });

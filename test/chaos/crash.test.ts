@@ -74,7 +74,7 @@ describe(`${taskCount} tasks under kill -9 (SEED=${seed})`, () => {
       `${kills.length} kills, ${job.counters.lost} attempts lost, ${job.counters.stale} stale, ${job.counters.repeated} repeated; ` +
         `${[...ran.values()].reduce((sum, count) => sum + count, 0)} runs of ${taskCount} tasks`,
     );
-    await eventually(() => agentPids(stack.home).size === 0, { timeoutMs: 30_000 });
+    await eventually(() => agentPids(stack.home).size === 0);
   });
 });
 
@@ -106,7 +106,7 @@ describe('SIGKILL of the whole stack', () => {
       maxWorkers: 2,
       lease: 2,
     });
-    await eventually(async () => (await first.jobs.get(number)).tasks.running === 2, { timeoutMs: 30_000 });
+    await eventually(async () => (await first.jobs.get(number)).tasks.running === 2);
     const agents = agentPids(home);
     expect(agents.size).toBe(2);
     const killed = [stack.dev.pid ?? 0, ...Object.values(await stack.childPids())];
@@ -159,13 +159,10 @@ describe('SIGSTOP of an agent past its lease', () => {
       maxWorkers: 2,
       lease: 1,
     });
-    const held = await eventually(
-      async () => {
-        const [task] = await collect(client, number);
-        return task?.state === 'running' ? task : null;
-      },
-      { timeoutMs: 30_000 },
-    );
+    const held = await eventually(async () => {
+      const [task] = await collect(client, number);
+      return task?.state === 'running' ? task : null;
+    });
     const frozen = agentPids(home).get(held.instance ?? '');
     expect(frozen).toBeDefined();
     if (frozen === undefined) return;
@@ -185,7 +182,7 @@ describe('SIGSTOP of an agent past its lease', () => {
     writeFileSync(join(out, 'go'), '');
     await eventually(() => existsSync(join(out, 'ended')));
     process.kill(frozen, 'SIGCONT');
-    await eventually(async () => (await client.jobs.get(number)).counters.stale === 1, { timeoutMs: 30_000 });
+    await eventually(async () => (await client.jobs.get(number)).counters.stale === 1);
     const [after] = await collect(client, number);
     expect(JSON.stringify(after)).toBe(JSON.stringify(elsewhere));
     const job = await eventually(() => over(client, number), { timeoutMs: 120_000, intervalMs: 200 });
@@ -233,16 +230,13 @@ function onlyAlive(pids: (number | undefined)[]): number[] | null {
 async function replaced(stack: TestStack, target: string, killed: number[]): Promise<void> {
   if (target === 'agent') return;
   const names = target === 'all at once' ? ['worker', 'api', 'temporal'] : [target];
-  await eventually(
-    async () => {
-      const pids = await stack.childPids();
-      return names.every((name) => {
-        const pid = pids[name];
-        return pid !== undefined && !killed.includes(pid) && isAlive(pid);
-      });
-    },
-    { timeoutMs: 30_000 },
-  );
+  await eventually(async () => {
+    const pids = await stack.childPids();
+    return names.every((name) => {
+      const pid = pids[name];
+      return pid !== undefined && !killed.includes(pid) && isAlive(pid);
+    });
+  });
 }
 
 async function over(client: Client, number: number): Promise<Job | null> {

@@ -32,7 +32,7 @@ describe('kill -9 under a Dask cluster', () => {
 
   it.each(targets)('while it starts: %s', async (target) => {
     const { number } = await create(client);
-    await eventually(async () => (await client.clusters.get(number)).instances.length === 3, { timeoutMs: 30_000 });
+    await eventually(async () => (await client.clusters.get(number)).instances.length === 3);
     const killed = await kill(stack, client, number, target);
     const after = await settled(client, number, 2);
     expect(after.launched).toBeGreaterThanOrEqual(3);

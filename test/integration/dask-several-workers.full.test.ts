@@ -1,4 +1,6 @@
 // Several Dask workers on each instance, and one beside the scheduler: on the shared stack, with a real scheduler and client.
+import { isDeepStrictEqual } from 'node:util';
+
 import { afterAll, expect, it } from 'vitest';
 
 import { clusterEnded, clusterReady } from '../support/cluster-waits.ts';
@@ -32,8 +34,8 @@ it.each([
   const dask = await connectDask(client, number, daskPython(home));
   opened.push(dask);
   const extra = `${name}-scheduler-worker`;
-  await eventually(async () => (await namesOf(dask)).includes(extra));
-  expect(await namesOf(dask)).toEqual([extra, `${base}-0`, `${base}-1`].toSorted());
+  const three = [extra, `${base}-0`, `${base}-1`].toSorted();
+  await eventually(async () => isDeepStrictEqual(await namesOf(dask), three));
   const workers = await workersOf(dask);
   const [first, second] = [workers[`${base}-0`], workers[`${base}-1`]];
   expect(first).toEqual(second);

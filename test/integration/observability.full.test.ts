@@ -77,7 +77,7 @@ describe('the thread of the workflows', () => {
     try {
       const { workflow } = new Client({ connection, namespace: stack.namespace });
       const id = jobWorkflowId(await submit('traced'));
-      expect(await eventually(() => stackTraceOf(workflow, id), { timeoutMs: 30_000 })).toEqual({ trace: '' });
+      expect(await eventually(() => stackTraceOf(workflow, id))).toEqual({ trace: '' });
     } finally {
       await connection.close();
     }

@@ -55,7 +55,7 @@ it('stops before it continues as new', { timeout: 120_000 }, async () => {
   }
 
   await handle.signal(clusterMessages.stop, { code: 'JOB_OVER', text: 'its job has ended' });
-  await eventually(() => terminated.includes('i_0') && terminated.includes('i_1'), { timeoutMs: 15_000 });
+  await eventually(() => terminated.includes('i_0') && terminated.includes('i_1'));
   expect((await handle.describe()).runId).toBe(handle.firstExecutionRunId);
   isLetGo = true;
   await handle.result();

@@ -61,6 +61,8 @@ it('a kernel computes with the cluster, and keeps it from being idle', async () 
     fetch(`${api}/kernels`, { method: 'POST', headers: { cookie, ...headers }, body: '{}' });
   expect((await start({})).status).toBe(403);
   expect((await start({ origin: 'http://elsewhere.example' })).status).toBe(403);
+  // The agent connects its relay after the scheduler has started.
+  await eventually(async () => (await fetch(`${api}/kernels`, { headers: { cookie } })).ok);
   const started = await start({ origin, 'content-type': 'application/json' });
   expect(started.status).toBe(201);
   const { id }: { id: string } = await started.json();

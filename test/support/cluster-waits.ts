@@ -13,11 +13,14 @@ export const clusterReady = (client: Client, number: number, workers: number): P
     { timeoutMs: 90_000, intervalMs: 100 },
   );
 
-export const clusterEnded = (client: Client, number: number): Promise<Cluster> =>
-  eventually(
+/** Its end is in the list, and with it name and limits are free: the cluster's own view ends before that. */
+export async function clusterEnded(client: Client, number: number): Promise<Cluster> {
+  await eventually(
     async () => {
-      const cluster = await client.clusters.get(number);
-      return cluster.endedAt === null ? null : cluster;
+      for await (const open of client.clusters.list({ open: true })) if (open.number === number) return null;
+      return true;
     },
     { timeoutMs: 150_000, intervalMs: 100 },
   );
+  return client.clusters.get(number);
+}

@@ -37,7 +37,7 @@ export async function killNow(target: string, pids: number[], client: Client, jo
   console.log(
     `killed ${target} ${pids.join(',')} at ${kill.at}, ${kill.leasesHeld} leases held, ${kill.doneBefore} done`,
   );
-  await eventually(() => pids.every((pid) => !isAlive(pid)), { timeoutMs: 5_000, intervalMs: 20 });
+  await eventually(() => pids.every((pid) => !isAlive(pid)), { intervalMs: 20 });
   return kill;
 }
 
