@@ -1,9 +1,13 @@
-// `npm test` and, with --all, `npm run test:all`: the parts of a run one after the other; names of parts choose some of them. Prints the counts of each part and,
-// as the last line, the counts of everything. Exit code 1 when anything failed, or when nothing ran.
+// `npm test` and, with --all, `npm run test:all`: the parts of a run one after the other; names of parts choose some of them, and
+// `--share 2/3` or `--share today` a share of the files of the part `full`. Prints the counts of each part and, as the last line,
+// the counts of everything. Exit code 1 when anything failed, or when nothing ran.
 import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
 
 import { type Counts, line, none, parseLine, sum } from './runner/counts.ts';
-import { runProgram, tool } from './runner/run-program.ts';
+import { fullFiles, subjects } from './runner/full-files.ts';
+import { root, runProgram, tool } from './runner/run-program.ts';
+import { filesOfShare, parseShare, shareCount } from './runner/shares.ts';
 import { runVitestProject } from './runner/vitest-project.ts';
 import { fuzzSeed } from './support/fuzz-options.ts';
 
@@ -17,42 +21,20 @@ const usual: Part[] = [
   ['integration', () => runVitestProject('integration')],
 ];
 
-/** Files of the project `full` by subject: the beginnings of their paths. The part `full` runs those of no subject. */
-const subjects: Record<string, string[]> = {
-  dask: ['test/dask/', 'test/integration/dask-'],
-  python: ['test/python/'],
-  browser: ['test/browser/'],
-  clouds: [
-    ...[
-      'test/clouds/',
-      'test/ec2/',
-      'test/emulator/',
-      'test/live/',
-      'test/providers/',
-      'test/agent/ec2-',
-      'test/dev/doctor-ec2',
-    ],
-    ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-clouds', 'test/ops/destroy-clouds'],
-  ],
-  databases: [
-    ...['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
-    ...['test/ops/init-database', 'test/ops/postgres'],
-  ],
-};
-
 /** The rest, for CI and nightly runs. CONTRIBUTING.md has the seconds of each part, and the parts that CI runs. */
-function theRest(): Part[] {
+function theRest(share: number | null): Part[] {
   const chosen = process.env['ROPEWALK_FUZZ_SEED'] ?? '';
   const seed = String(chosen === '' ? randomInt(0x7fff_ffff) : fuzzSeed(process.env));
   console.log(`random seed ${seed}: ROPEWALK_FUZZ_SEED=${seed} repeats it`);
   const env = { ROPEWALK_FUZZ_SEED: seed };
+  const files = fullFiles(root);
   return [
     ['simulation', () => runVitestProject('simulation', { env: { ...env, ROPEWALK_SIMULATION_RUNS: '10000' } })],
     ...Object.entries(subjects).map(([name, filters]): Part => [
       name,
       () => runVitestProject('full', { filters, env }),
     ]),
-    ['full', () => runVitestProject('full', { exclude: Object.values(subjects).flat(), env })],
+    ['full', () => runVitestProject('full', { filters: share === null ? files : filesOfShare(files, share), env })],
     [
       'dask-older',
       () => runVitestProject('integration', { filters: ['test/dask'], env: { ROPEWALK_TEST_DASK: 'older' } }),
@@ -73,10 +55,18 @@ function theRest(): Part[] {
   ];
 }
 
-async function main([first, ...rest]: string[]): Promise<void> {
-  const isAll = first === '--all';
-  const chosen = isAll ? rest : [first, ...rest].filter((name) => name !== undefined);
-  const all = isAll ? theRest() : usual;
+async function main(args: string[]): Promise<void> {
+  const { values, positionals: chosen } = parseArgs({
+    args,
+    options: { all: { type: 'boolean', default: false }, share: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const share = values.share === undefined ? null : parseShare(values.share, Date.now());
+  if (share !== null && !(values.all && (chosen.length === 0 || chosen.includes('full')))) {
+    throw new Error('--share is for the part full of `npm run test:all`');
+  }
+  if (share !== null) console.log(`share ${share} of the part full: --share ${share}/${shareCount} repeats it`);
+  const all = values.all ? theRest(share) : usual;
   const unknown = chosen.filter((name) => !all.some(([known]) => known === name));
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}: ${all.map(([name]) => name).join(', ')}`);
   const results: [name: string, counts: Counts, seconds: number][] = [];
