@@ -60,6 +60,12 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
       });
     },
 
+    async readCharges(input) {
+      return heartbeating(async () => {
+        return { charges: (await deps.provider(input.provider).charges?.(input.owner, input.ids)) ?? [] };
+      });
+    },
+
     async terminateInstances(input) {
       const signal = Context.current().cancellationSignal;
       return heartbeating(async () => {

@@ -1,5 +1,5 @@
 // The interfaces of the activities that workflows call; implemented in activities/.
-import type { DiskSizes, Lifetime } from '../domain/cost/interval.ts';
+import type { DiskSizes, Lifetime, RunningCharge } from '../domain/cost/interval.ts';
 import type { LaunchOutcome } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
@@ -114,6 +114,8 @@ export interface RemainsInput {
 export interface InstanceActivities {
   launchInstances(input: LaunchInput): Promise<LaunchOutcome>;
   inspectInstances(input: InstancesInput): Promise<ProviderSightings>;
+  /** Returns the charges of existing instances whose price changes. */
+  readCharges(input: InstancesInput): Promise<{ charges: RunningCharge[] }>;
   /** Returns the times of the instances whose times the provider knows. */
   terminateInstances(input: InstancesInput): Promise<{ lifetimes: Lifetime[] }>;
   /** Terminates all instances that still carry the owner's tags: the last check before a cluster ends. */

@@ -3,7 +3,8 @@
 import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { RolePlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
-import type { DiskSizes, InstancePrice, Lifetime } from '../domain/cost/interval.ts';
+import type { LaunchedInstance } from '../domain/cluster/instance/launched.ts';
+import type { DiskSizes, Lifetime, RunningCharge } from '../domain/cost/interval.ts';
 import type { CloudResource } from '../domain/cloud-resource.ts';
 import type { Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
@@ -37,15 +38,6 @@ export interface LaunchRequest {
   /** The API's address for agents, and their registration credential: a secret. */
   apiUrl: string;
   launchToken: string;
-}
-
-export interface LaunchedInstance {
-  id: string;
-  slot: number;
-  offer: string;
-  zone: string;
-  /** The current price; absent where the provider knows none. */
-  price?: InstancePrice;
 }
 
 export interface LaunchOutcome {
@@ -106,6 +98,8 @@ export interface Provider {
    * disks of instances that no launch has returned. Absent where instances cost nothing.
    */
   lifetimes?(owner: Owner, ids: string[], diskGib?: DiskSizes): Promise<Lifetime[]>;
+  /** The charges of those of `ids` that exist and whose price changes. Absent where no price does. */
+  charges?(owner: Owner, ids: string[]): Promise<RunningCharge[]>;
   /** Every existing instance with this deployment's tags. Never an instance of another deployment or without tags. */
   list(deploymentId: string): Promise<ObservedInstance[]>;
   /** Idempotent; ignores unknown ids. Resolves when every instance of `ids`, and everything it started, has ended. */
@@ -126,4 +120,4 @@ export interface Provider {
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
-export type { CloudResource, FailureScope, LaunchFailure, Market, Offer, Owner };
+export type { CloudResource, FailureScope, LaunchedInstance, LaunchFailure, Market, Offer, Owner };

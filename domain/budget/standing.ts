@@ -1,6 +1,6 @@
 // Computes from the cost ledger how much of its budgets a workspace has used, and the consequence for each open cluster.
 import { amountIn } from '../cost/amount.ts';
-import { hourlyMicros } from '../cost/interval.ts';
+import { hourlyMicrosAt } from '../cost/interval.ts';
 import type { CostEntry } from '../cost/summary.ts';
 import { describeBudget, periodStartMs, type Budget } from './budget.ts';
 import { spellDollars } from './dollars.ts';
@@ -66,7 +66,7 @@ export function createCount(budgets: readonly Budget[], open: readonly OpenClust
         const key = budget.period === 'run' ? entry.cluster : 0;
         const sum = sums.get(key) ?? { micros: 0, microsPerHour: 0 };
         sum.micros += micros;
-        if (entry.toMs === null) sum.microsPerHour += hourlyMicros(entry);
+        if (entry.toMs === null) sum.microsPerHour += hourlyMicrosAt(entry, nowMs);
         sums.set(key, sum);
       }
     },

@@ -1,6 +1,6 @@
 // Applies events to a cluster's state: the outcome of a launch, an agent's report, the provider's answer about suspected instances, terminations.
 // Each function changes the state in place and is idempotent.
-import type { InstancePrice, Lifetime } from '../cost/interval.ts';
+import type { Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
 import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from './limits.ts';
 import type { GpuReport } from '../gpu-use.ts';
@@ -18,13 +18,13 @@ import { giveUpSlot } from './slot/slots.ts';
 import { applyNote, type InstanceNote } from './instance/environment-notes.ts';
 import { noteRunning } from './instance/stages.ts';
 import { isMassLoss } from './instance/inspect.ts';
+import type { LaunchedInstance } from './instance/launched.ts';
 import { becomeReady, endReason, launchedInstance } from './instance/transitions.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure, StartingInstance } from './state.ts';
 import { noteReady } from './status.ts';
 
 export interface LaunchOutcome {
-  /** `price` is absent where the provider knows none. */
-  launched: { id: string; slot: number; offer: string; zone: string; price?: InstancePrice }[];
+  launched: LaunchedInstance[];
   failures: LaunchFailure[];
 }
 

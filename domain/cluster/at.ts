@@ -109,6 +109,9 @@ export function clusterAt(fold: Fold, costs: readonly CostInterval[], atMs: numb
     workersStarted: started.length,
     events: fold.events,
     micros: totalCost(costs, atMs),
-    microsPerHour: microsPerHour(existing.map((entry) => ({ ...entry, toMs: null }))),
+    microsPerHour: microsPerHour(
+      existing.map((entry) => ({ ...entry, toMs: null })),
+      atMs,
+    ),
   };
 }

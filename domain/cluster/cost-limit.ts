@@ -1,6 +1,6 @@
 // Ends a cluster that has reached its cost limit (`maxCost`). The time is computed from the prices of its instances, so a timer fires exactly then.
 import { spellDollars } from '../budget/dollars.ts';
-import { spendingPerHour, spentMicros } from '../cost/ledger.ts';
+import { maxSpendingPerHour, spentMicros } from '../cost/ledger.ts';
 import type { Reason } from '../reason.ts';
 import type { Wake } from '../wake.ts';
 import { addEvent } from './notes.ts';
@@ -35,10 +35,10 @@ export function watchCost(state: ClusterState, nowMs: number): void {
   addEvent(state, nowMs, 'COST_WARNING', `the cluster has cost ${of}`);
 }
 
-/** The first minute of an instance is charged at once, so an estimate may be early; the plan at that time computes a new one. */
+/** The first minute of an instance is charged at once, and a known higher price counts from now on, so an estimate may be early; the plan at that time computes a new one. */
 export function costWakes(state: ClusterState, nowMs: number): Wake[] {
   const { maxCostMicros } = state.settings;
-  const perHour = spendingPerHour(state);
+  const perHour = maxSpendingPerHour(state, nowMs);
   if (maxCostMicros === undefined || perHour === 0) return [];
   const spent = spentMicros(state, nowMs);
   const at = (micros: number): number => nowMs + Math.max(minWakeMs, ((micros - spent) / perHour) * 3_600_000);

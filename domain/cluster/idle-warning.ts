@@ -20,7 +20,7 @@ export function watchIdle(state: ClusterState, nowMs: number): void {
   }
   if (dask.idleWarned === true || nowMs - dask.idleSinceMs < idleWarningAfterMs) return;
   dask.idleWarned = true;
-  const perHour = spendingPerHour(state);
+  const perHour = spendingPerHour(state, nowMs);
   const cost = perHour === 0 ? '' : `, at ${spellDollars(perHour)} an hour`;
   addEvent(state, nowMs, 'IDLE_WARNING', `nothing was computed for ${spellDuration(idleWarningAfterMs)}${cost}`);
 }

@@ -50,6 +50,8 @@ export const interruptedGraceMs = 30_000;
 
 /** Interval of a cluster's own inspections, regardless of the API: each costs 16 history events. */
 export const ownCheckEveryMs = 6 * 3_600_000;
+/** EC2 charges each hour of a spot instance at the price at its beginning; a read of the prices costs 11 history events. */
+export const readPricesEveryMs = 3_600_000;
 /** The first inspection comes this long after an instance registered; instances that registered within one period are inspected together. */
 export const firstOwnCheckAfterMs = 900_000;
 export const firstOwnCheckGridMs = 300_000;

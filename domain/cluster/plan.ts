@@ -5,6 +5,7 @@ import { interruptedGraceMs } from './limits.ts';
 import { plural } from '../units.ts';
 import { countedWakes, earliest, type Wake } from '../wake.ts';
 import { costEnd, costWakes } from './cost-limit.ts';
+import { notePricesAsked, pricesToRead, priceWakes } from './running-prices.ts';
 import { idleWakes } from './idle-warning.ts';
 import { capacityDeadlineMs } from './capacity/wait.ts';
 import { launchableSlots } from './slot/canary.ts';
@@ -48,6 +49,8 @@ export type Decision =
   | { kind: 'inspect'; ids: string[] }
   /** Asks the API when it last heard the head's agent. */
   | { kind: 'hear'; ids: string[] }
+  /** Asks the provider for the charges of existing spot instances. */
+  | { kind: 'readCharges'; ids: string[] }
   | { kind: 'notifyJob'; lost: LostInstance[] }
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
@@ -75,7 +78,13 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
     ...terminate(state, end, nowMs),
     // A cluster that ends now begins nothing more.
     ...(end === null
-      ? [...hear(state, nowMs), ...drain(state, nowMs), ...inspect(state, nowMs), ...launch(state, nowMs)]
+      ? [
+          ...hear(state, nowMs),
+          ...readCharges(state, nowMs),
+          ...drain(state, nowMs),
+          ...inspect(state, nowMs),
+          ...launch(state, nowMs),
+        ]
       : []),
     ...surrender,
     ...endJob(state, end),
@@ -115,6 +124,9 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
     case 'hear':
       if (state.dask === null) return;
       state.dask.headAsked = { underWay: true, nextMs: nowMs + askHeadAgainMs(overdueMs(state, nowMs) ?? 0) };
+      return;
+    case 'readCharges':
+      notePricesAsked(state);
       return;
     case 'drain':
       for (const { instance: id, ...order } of decision.drains) {
@@ -218,6 +230,11 @@ export const orderFor = (slot: number, generation: number): SlotOrder => ({
   role: slot === 0 ? 'head' : 'worker',
 });
 
+function readCharges(state: ClusterState, nowMs: number): Decision[] {
+  const ids = pricesToRead(state, nowMs);
+  return ids.length === 0 ? [] : [{ kind: 'readCharges', ids }];
+}
+
 /** Ends the cluster with a reason: by its cost limit, by Dask's rules, or because every slot was given up and no instance remains. */
 function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: 'giveUp' }>[] {
   const end = costEnd(state, nowMs) ?? daskEnd(state, nowMs);
@@ -253,6 +270,7 @@ function nextWake(state: ClusterState, nowMs: number): Wake | null {
     ...launchWakes(state, nowMs),
     ...costWakes(state, nowMs),
     ...idleWakes(state),
+    ...priceWakes(state),
   ];
   return earliest(wakes.filter(({ atMs }) => atMs > nowMs));
 }

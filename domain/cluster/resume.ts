@@ -8,10 +8,10 @@ import type { ClusterState, EndingInstance } from './state.ts';
  */
 export const isRepeatable = ({ kind }: Decision): boolean => repeatable.includes(kind);
 
-const repeatable: Decision['kind'][] = ['terminate', 'inspect', 'launch'];
+const repeatable: Decision['kind'][] = ['terminate', 'inspect', 'readCharges', 'launch'];
 
 /** True for a decision without effect: a cluster whose instances have all ended does not wait for its answer. */
-export const isQuestion = ({ kind }: Decision): boolean => kind === 'inspect' || kind === 'hear';
+export const isQuestion = ({ kind }: Decision): boolean => ['inspect', 'hear', 'readCharges'].includes(kind);
 
 /** Launches of unknown outcome, whose repeated request finds earlier instances, and terminations. */
 export function decisionsToResume(state: ClusterState, underWay: Iterable<Decision>): Decision[] {
@@ -24,8 +24,9 @@ export function decisionsToResume(state: ClusterState, underWay: Iterable<Decisi
   return [...terminations(state, ids), ...launches(state, seqs)];
 }
 
-/** Called before continue-as-new: the next run repeats inspections without an answer. */
-export function inspectAgain({ instances }: ClusterState): void {
+/** Called before continue-as-new: the next run repeats inspections and reads of prices without an answer. */
+export function inspectAgain({ instances, pricesAsked }: ClusterState): void {
+  if (pricesAsked !== undefined) pricesAsked.underWay = false;
   for (const instance of instances) {
     if (instance.state === 'ready' && instance.suspicion?.inspection === 'running')
       instance.suspicion.inspection = 'wanted';

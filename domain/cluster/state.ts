@@ -5,7 +5,7 @@ import type { Reason } from '../reason.ts';
 import type { Adaptive } from './dask/adaptive-settings.ts';
 import type { SchedulerReport } from './dask/scheduler-report.ts';
 import type { Projection } from '../projection.ts';
-import type { CostInterval, InstancePrice } from '../cost/interval.ts';
+import type { CostInterval, InstancePrice, PriceChange } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
 import type { Lateness } from './instance/lateness.ts';
 import type { History, NumberedEvent } from './history.ts';
@@ -74,6 +74,8 @@ interface InstanceOfSlot {
   zone: string;
   market: Market;
   price: InstancePrice;
+  /** Prices after that of its launch, in their order (running-prices.ts); absent where prices do not change. */
+  later?: readonly PriceChange[];
   /** Times of the stages that no other field holds. */
   stages: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
 }
@@ -288,6 +290,8 @@ export interface ClusterState {
   endedMicros?: number;
   history: History;
   costWarned?: true;
+  /** The workflow reads the prices of its instances again (running-prices.ts): at `nextMs`, unless a read is under way. */
+  pricesAsked?: { nextMs: number; underWay: boolean; changes: number };
   /** Why a budget forbids launches, if one does. */
   hold?: Reason;
   terminated: number;

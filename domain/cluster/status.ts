@@ -36,12 +36,13 @@ export function shownCluster(state: ClusterState): Shown {
   const shown = dask && [dask.schedulerAddress, dask.adaptive, dask.idleSinceMs === null, Boolean(dask.unresponsive)];
   return {
     status: clusterStatus(state),
-    digest: JSON.stringify([target, launched, terminated, givenUp, reasons, instances, shown, ...unused(state)]),
+    digest: JSON.stringify([target, launched, terminated, givenUp, reasons, instances, shown, ...ofMoney(state)]),
   };
 }
 
-/** Paid but unused resources. The view that contains them causes the notification. */
-const unused = (state: ClusterState): string[] => [
+/** Paid but unused resources: the view that contains them causes the notification. And new prices, which the ledger gets with the view. */
+const ofMoney = (state: ClusterState): string[] => [
+  ...((state.pricesAsked?.changes ?? 0) > 0 ? [`prices ${state.pricesAsked?.changes}`] : []),
   ...((clusterGpus(state)?.idle ?? 0) > 0 ? ['idle GPUs'] : []),
   ...(state.dask?.idleWarned === true ? ['idle for long'] : []),
 ];

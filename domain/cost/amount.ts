@@ -1,5 +1,5 @@
 // The cost of an instance within a period, billed as clouds do: by the second, at least a minute.
-import { hourlyMicros, type CostInterval } from './interval.ts';
+import { hourlyMicrosAt, type CostInterval } from './interval.ts';
 
 /**
  * EC2 and Compute Engine bill Linux instances by the second with a minimum of one minute (docs.aws.amazon.com, "On-Demand
@@ -34,8 +34,8 @@ export const totalCost = (intervals: readonly CostInterval[], nowMs: number): nu
   intervals.reduce((sum, each) => sum + amountIn(each, { fromMs: 0, untilMs: nowMs }).micros, 0);
 
 /** Hourly cost of the existing instances. */
-export const microsPerHour = (intervals: readonly CostInterval[]): number =>
-  intervals.reduce((sum, interval) => sum + (interval.toMs === null ? hourlyMicros(interval) : 0), 0);
+export const microsPerHour = (intervals: readonly CostInterval[], nowMs: number): number =>
+  intervals.reduce((sum, interval) => sum + (interval.toMs === null ? hourlyMicrosAt(interval, nowMs) : 0), 0);
 
 function totalAt(interval: CostInterval, atMs: number): Amount {
   const { fromMs, diskMicrosPerHour, addressMicrosPerHour } = interval;

@@ -19,6 +19,12 @@ export interface PriceChange {
   microsPerHour: number;
 }
 
+/** What an instance that exists is charged until now. */
+export interface RunningCharge extends Pick<InstancePrice, 'microsPerHour' | 'source'> {
+  id: string;
+  later: readonly PriceChange[];
+}
+
 export interface CostInterval extends InstancePrice {
   instance: string;
   role: 'head' | 'worker';
@@ -28,7 +34,7 @@ export interface CostInterval extends InstancePrice {
   fromMs: number;
   /** Null while the instance exists. */
   toMs: number | null;
-  /** Other prices of a spot instance that has ended, in their order; absent without any. */
+  /** Other prices of a spot instance, in their order; absent without any. */
   later?: readonly PriceChange[];
   /** The user's own tags of the cluster; absent without any. */
   tags?: Readonly<Record<string, string>>;
@@ -63,6 +69,15 @@ export const unknownPrice: InstancePrice = {
 /** Cost of an instance with its disks and its address. */
 export const hourlyMicros = (price: Omit<InstancePrice, 'source'>): number =>
   price.microsPerHour + price.diskMicrosPerHour + price.addressMicrosPerHour;
+
+/** The same at a moment: with the newest price since then. */
+export const hourlyMicrosAt = (
+  interval: Omit<InstancePrice, 'source'> & Pick<CostInterval, 'later'>,
+  atMs: number,
+): number => {
+  const { microsPerHour } = interval.later?.findLast(({ fromMs }) => fromMs <= atMs) ?? interval;
+  return hourlyMicros({ ...interval, microsPerHour });
+};
 
 /** Converts US dollars per hour to a price, rounded to a millionth. */
 export const microsOf = (dollars: number): number => Math.round(dollars * 1e6);

@@ -2,7 +2,7 @@
 // contained it, so neither a crash nor a lost answer loses an instance.
 import type { ClusterInstance, ClusterState } from '../cluster/state.ts';
 import { totalCost } from './amount.ts';
-import { hourlyMicros, type CostInterval, type Lifetime } from './interval.ts';
+import { hourlyMicrosAt, type CostInterval, type Lifetime, type RunningCharge } from './interval.ts';
 
 /** Opens the entry of an instance, from its launch request on, which is never later than the cloud's own time. */
 export function openInterval(state: ClusterState, instance: ClusterInstance): void {
@@ -48,8 +48,30 @@ export const spentMicros = ({ endedMicros = 0, instances }: ClusterState, nowMs:
   }, endedMicros);
 
 /** The hourly cost of its existing instances. */
-export const spendingPerHour = ({ instances }: ClusterState): number =>
-  instances.reduce((sum, { price }) => sum + hourlyMicros(price), 0);
+export const spendingPerHour = ({ instances }: ClusterState, nowMs: number): number =>
+  instances.reduce((sum, { price, later = [] }) => sum + hourlyMicrosAt({ ...price, later }, nowMs), 0);
+
+/** The same at the highest prices that are known from now on. */
+export const maxSpendingPerHour = ({ instances }: ClusterState, nowMs: number): number =>
+  instances.reduce((sum, { price, later = [] }) => {
+    const moments = [nowMs, ...later.map(({ fromMs }) => fromMs).filter((fromMs) => fromMs > nowMs)];
+    return sum + Math.max(...moments.map((atMs) => hourlyMicrosAt({ ...price, later }, atMs)));
+  }, 0);
+
+/** Replaces the prices of an instance that exists by those that its cloud charges until now. True when they changed. */
+export function chargeRunning(
+  state: ClusterState,
+  instance: ClusterInstance,
+  { microsPerHour, source, later }: RunningCharge,
+): boolean {
+  const known = keyOf(intervalOf(instance, null));
+  instance.price = { ...instance.price, microsPerHour, source };
+  instance.later = later;
+  const entry = intervalOf(instance, null);
+  if (keyOf(entry) === known) return false;
+  put(state, entry);
+  return true;
+}
 
 /** The entry of an ended instance leaves the state once it is written; its amount stays. */
 function close(state: ClusterState, entry: CostInterval, nowMs: number): void {
@@ -77,7 +99,9 @@ export function mergeEntries(held: readonly CostInterval[], written: readonly Co
   return [...entries.values()];
 }
 
-const keyOf = ({ instance, toMs }: CostInterval): string => `${instance} ${toMs ?? 'open'}`;
+/** Equal for entries with equal contents: the others are constant in the life of an instance. */
+const keyOf = ({ instance, toMs, microsPerHour, later = [] }: CostInterval): string =>
+  JSON.stringify([instance, toMs, microsPerHour, ...later.map((each) => [each.fromMs, each.microsPerHour])]);
 
 const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime, otherwiseMs: number) => ({
   fromMs: launchedAtMs,
@@ -101,6 +125,7 @@ const intervalOf = (instance: ClusterInstance, toMs: number | null): CostInterva
   ...instance.price,
   fromMs: instance.stages.requestedAtMs,
   toMs,
+  ...(instance.later === undefined || instance.later.length === 0 ? {} : { later: instance.later }),
 });
 
 function put(state: ClusterState, entry: CostInterval): void {

@@ -21,11 +21,14 @@ const hourMs = 3_600_000;
  * with their average: the sum stays, and days between them differ a little.
  */
 export const maxPriceChanges = 24;
+/** The same while an instance exists, whose prices are read again each hour. Of an instance without an end the last change stays as it is. */
+export const maxRunningChanges = 4;
 
 /** `prices`: of its type and zone, in any order. Null when they do not reach back to its launch. Without an end, until the last one. */
 export function chargedPrices(
   prices: readonly SpotPrice[],
   { launchedAtMs, endedAtMs }: Pick<Lifetime, 'launchedAtMs' | 'endedAtMs'>,
+  max = maxPriceChanges,
 ): ChargedPrices | null {
   const endMs = endedAtMs ?? Number.POSITIVE_INFINITY;
   const sorted = prices.toSorted((a, b) => a.atMs - b.atMs);
@@ -42,13 +45,21 @@ export function chargedPrices(
     if (microsPerHour !== last) later.push({ fromMs, microsPerHour });
     last = microsPerHour;
   }
-  return { microsPerHour: first.microsPerHour, later: fewer(later, endedAtMs) };
+  return {
+    microsPerHour: first.microsPerHour,
+    later: endedAtMs === null ? running(later, max) : fewer(later, endedAtMs, max),
+  };
 }
 
-function fewer(later: readonly PriceChange[], endedAtMs: number | null): PriceChange[] {
-  if (later.length <= maxPriceChanges) return [...later];
-  const endMs = endedAtMs ?? (later.at(-1)?.fromMs ?? 0) + hourMs;
-  const size = Math.ceil(later.length / maxPriceChanges);
+/** The last price counts from its beginning until the next read. */
+function running(later: readonly PriceChange[], max: number): PriceChange[] {
+  const last = later.at(-1);
+  return last === undefined ? [] : [...fewer(later.slice(0, -1), last.fromMs, max - 1), last];
+}
+
+function fewer(later: readonly PriceChange[], endMs: number, max: number): PriceChange[] {
+  if (later.length <= max) return [...later];
+  const size = Math.ceil(later.length / max);
   return Array.from({ length: Math.ceil(later.length / size) }, (_, at) => {
     const some = later.slice(at * size, (at + 1) * size);
     const [fromMs, untilMs] = [some[0]?.fromMs ?? endMs, later[(at + 1) * size]?.fromMs ?? endMs];

@@ -36,6 +36,7 @@ export function byWorkspace(
       return of(owner) === own ? here : [...here, ...(await own.describe(owner, []))];
     },
     lifetimes: async (owner, ids, diskGib) => (await of(owner).lifetimes?.(owner, ids, diskGib)) ?? [],
+    charges: async (owner, ids) => (await of(owner).charges?.(owner, ids)) ?? [],
     list: async (deploymentId) =>
       (await Promise.all(all.map((each) => listed(each.list(deploymentId), revoked)))).flat(),
     async terminate(owner, ids, signal) {

@@ -48,7 +48,8 @@ export async function launchInstances(
         const slot = slots[at];
         if (slot === undefined) return [];
         const found = { role, type, zone: where, market, diskGib };
-        return [{ id, slot: slot.slot, offer: type, zone: where, price: price(found) }];
+        const launched = { id, slot: slot.slot, offer: type, zone: where, price: price(found) };
+        return [market === 'spot' ? { ...launched, hasLaterPrices: true } : launched];
       }),
     );
     outcome.failures.push(...failures);

@@ -2,8 +2,8 @@
 // of spot instances in between.
 import type { Instance } from '@aws-sdk/client-ec2';
 
-import type { DiskSizes, Lifetime } from '../../domain/cost/interval.ts';
-import { chargedPrices, type ChargedPrices, type SpotPrice } from '../../domain/cost/spot-prices.ts';
+import type { DiskSizes, Lifetime, RunningCharge } from '../../domain/cost/interval.ts';
+import { chargedPrices, maxRunningChanges, type ChargedPrices } from '../../domain/cost/spot-prices.ts';
 import type { AwsClients } from './clients.ts';
 import { describeInstancesByIds } from './describe.ts';
 import { pricesBeside, pricesOf } from './prices.ts';
@@ -21,7 +21,7 @@ export async function readLifetimes(
   diskGib: DiskSizes = { head: 0, worker: 0 },
 ): Promise<Lifetime[]> {
   const found = (await describeInstancesByIds(clients, ids)).flatMap(lifetimeOf);
-  const charged = await readCharged(clients, found);
+  const charged = await readCharged(clients, found).catch(() => new Map<string, ChargedPrices>());
   const others = found.filter(({ id }) => !charged.has(id)).map((one) => ({ ...one, diskGib: diskGib[one.role] }));
   const price = await pricesOf(clients, settings, others);
   return found.map((one) => {
@@ -29,13 +29,29 @@ export async function readLifetimes(
     const spot = charged.get(id);
     if (spot === undefined) return { ...one, price: price({ ...one, diskGib: diskGib[role] }) };
     const { microsPerHour, later } = spot;
-    const source = `spot prices of ${zone} by the hour`;
+    const source = byTheHour(zone);
     return { ...one, later, price: { microsPerHour, ...pricesBeside(settings, role, diskGib[role]), source } };
   });
 }
 
-/** Of spot instances; none where EC2 does not answer: then the price at the launch counts. */
-async function readCharged(clients: AwsClients, found: readonly Found[]): Promise<Map<string, ChargedPrices>> {
+/** Of the spot instances of `ids`, without disks and addresses. */
+export async function readCharges(clients: AwsClients, ids: string[]): Promise<RunningCharge[]> {
+  const found = (await describeInstancesByIds(clients, ids)).flatMap(lifetimeOf);
+  const charged = await readCharged(clients, found, maxRunningChanges);
+  return found.flatMap(({ id, zone }) => {
+    const charge = charged.get(id);
+    return charge === undefined ? [] : [{ id, ...charge, source: byTheHour(zone) }];
+  });
+}
+
+const byTheHour = (zone: string): string => `spot prices of ${zone} by the hour`;
+
+/** Of spot instances; none where the history does not reach back to the launch: then the price at the launch counts. */
+async function readCharged(
+  clients: AwsClients,
+  found: readonly Found[],
+  max?: number,
+): Promise<Map<string, ChargedPrices>> {
   const spot = found.filter(({ market }) => market === 'spot');
   if (spot.length === 0) return new Map();
   const period = {
@@ -43,10 +59,10 @@ async function readCharged(clients: AwsClients, found: readonly Found[]): Promis
     zones: [...new Set(spot.map(({ zone }) => zone))],
     fromMs: Math.min(...spot.map(({ launchedAtMs }) => launchedAtMs)),
   };
-  const prices = await readSpotPrices(clients, period).catch(() => new Map<string, SpotPrice[]>());
+  const prices = await readSpotPrices(clients, period);
   return new Map(
     spot.flatMap((one) => {
-      const charged = chargedPrices(prices.get(poolOf(one.type, one.zone)) ?? [], one);
+      const charged = chargedPrices(prices.get(poolOf(one.type, one.zone)) ?? [], one, max);
       return charged === null ? [] : [[one.id, charged] as const];
     }),
   );

@@ -5,7 +5,7 @@ import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { deleteGroups } from './ingress.ts';
 import { defaultUnseenMs, launchInstances } from './launch.ts';
-import { readLifetimes } from './lifetimes.ts';
+import { readCharges, readLifetimes } from './lifetimes.ts';
 import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -37,6 +37,7 @@ export function createAwsProvider({
     launch: (request) => launchInstances(clients, settings, request, unseenMs),
     describe: (owner, ids) => describeOwned(clients, owner, ids),
     lifetimes: (_owner, ids, diskGib) => readLifetimes(clients, settings, ids, diskGib),
+    charges: (_owner, ids) => readCharges(clients, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
     listResources: (deploymentId) => listResources(clients, deploymentId),

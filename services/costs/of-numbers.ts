@@ -17,7 +17,7 @@ export async function withCosts<T extends { number: number }>(
     if (intervals === undefined) return { ...item, cost: null };
     const cost = {
       dollars: dollarsOf(totalCost(intervals, nowMs)),
-      dollarsPerHour: dollarsOf(microsPerHour(intervals)),
+      dollarsPerHour: dollarsOf(microsPerHour(intervals, nowMs)),
     };
     return { ...item, cost };
   });

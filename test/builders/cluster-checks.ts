@@ -77,7 +77,12 @@ function checkDecision(sim: ClusterSimulation, decision: Decision, isEnding: boo
 function keep(sim: ClusterSimulation, decision: Decision): void {
   if (decision.kind === 'notifyJob') for (const lost of decision.lost) sim.notified.add(lost.instance);
   else if (decision.kind === 'endJob') sim.endJobs += 1;
-  else if (decision.kind !== 'giveUp' && decision.kind !== 'drain' && decision.kind !== 'hear')
+  else if (
+    decision.kind !== 'giveUp' &&
+    decision.kind !== 'drain' &&
+    decision.kind !== 'hear' &&
+    decision.kind !== 'readCharges'
+  )
     sim.effects.push(decision);
 }
 

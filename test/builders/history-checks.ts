@@ -46,7 +46,7 @@ export function checkHistory(state: ClusterState, nowMs: number): void {
       return { id, role, type, market, state: is, process: process?.state ?? null, stages };
     }),
     workers: view.dask?.workersStarted ?? null,
-    microsPerHour: spendingPerHour(state),
+    microsPerHour: spendingPerHour(state, nowMs),
   };
   must(
     JSON.stringify(shown) === JSON.stringify(live),

@@ -112,6 +112,7 @@ describe('the cost ledger', () => {
     await move(40, 0.07);
     await cloud.emulator.send({ op: 'advance', ms: 80 * 60_000 });
     const owner = { deploymentId: 'd_test', workspace: 'default', cluster: cluster.state.number };
+    const charges = await cloud.provider.charges?.(owner, [worker.id]);
     await cloud.provider.terminate(owner, [worker.id], AbortSignal.timeout(60_000));
     const [lifetime] = (await cloud.provider.lifetimes?.(owner, [worker.id], { head: 30, worker: 30 })) ?? [];
     const hourMs = 3_600_000;
@@ -124,6 +125,10 @@ describe('the cost ledger', () => {
       { fromMs: fromMs + hourMs, microsPerHour: 50_000 },
       { fromMs: fromMs + 2 * hourMs, microsPerHour: 70_000 },
     ]);
+    // The same while it exists.
+    const { microsPerHour, source } = lifetime?.price ?? {};
+    expect(charges).toEqual([{ id: worker.id, microsPerHour, source, later: lifetime?.later }]);
+    expect(worker.later).toEqual([]);
     applyTerminated(cluster.state, [worker.id], cluster.nowMs(), lifetime === undefined ? [] : [lifetime]);
     const view = { ...viewCluster(cluster.state, inputOf(cluster.state.number)), workspace, endedAtMs: null };
     await store.clusters.project({ view, version: 1, nowMs: cluster.nowMs() });

@@ -10,6 +10,7 @@ import { controlQueue, type Flush, type FlushAnswer } from '../../contracts/flus
 import { jobMessages } from '../../contracts/job.ts';
 import { startOf } from '../../contracts/start.ts';
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
+import type { RunningCharge } from '../../domain/cost/interval.ts';
 import type { ClusterSettings } from '../../domain/cluster/state.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobSettings } from '../../domain/job/state.ts';
@@ -37,6 +38,7 @@ interface Scripts {
   job: JobSettings;
   cluster: ClusterSettings;
   launch: (input: LaunchInput) => LaunchOutcome;
+  charges: (ids: string[]) => Promise<RunningCharge[]>;
   terminated: string[];
   /** Ids of instances that the provider refuses to terminate. */
   protectedIds: string[];
@@ -70,7 +72,16 @@ export async function createBed(): Promise<Bed> {
   const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
   const scripts: Scripts = {
-    ...{ job, cluster, launch: launchAll, terminated: [], protectedIds: [], deleted: [], kept: [] },
+    ...{
+      job,
+      cluster,
+      launch: launchAll,
+      charges: async () => [],
+      terminated: [],
+      protectedIds: [],
+      deleted: [],
+      kept: [],
+    },
     ...{ isInspectionFailing: false, isArchiveFailing: false, pages: [] },
   };
   const workers = await createWorkers(env, store, scripts);
@@ -173,6 +184,7 @@ async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts
         if (scripts.isInspectionFailing) throw new Error('the provider does not answer');
         return { seen: ids.map((id) => ({ id, state: 'alive' })), linkWorks: true };
       },
+      readCharges: async ({ ids }: { ids: string[] }) => ({ charges: await scripts.charges(ids) }),
       terminateInstances: async ({ ids }: { ids: string[] }) => {
         if (ids.some((id) => scripts.protectedIds.includes(id))) throw new Error('it is protected from termination');
         scripts.terminated.push(...ids);

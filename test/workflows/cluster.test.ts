@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
 import type { MachineSettings } from '../../domain/cluster/capacity/machine-settings.ts';
-import { totalCost } from '../../domain/cost/amount.ts';
 import { maxEventsOfOldRun, oldRunAfterMs } from '../../domain/workflow-limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
@@ -73,23 +72,6 @@ describe('a cluster', () => {
     expect((ended.endedAtMs ?? 0) - ended.createdAtMs).toBeGreaterThanOrEqual(hours * 3_600_000);
     // It retried repeatedly, with growing pauses.
     expect(ended.failures.find(({ code }) => code === 'NoCapacity')?.count).toBeGreaterThan(hours * 10);
-  });
-
-  it('ends when it has cost as much as it may, by a timer that meets that moment', async () => {
-    const price = { microsPerHour: 1_000_000, diskMicrosPerHour: 0, addressMicrosPerHour: 0, source: 'a test' };
-    bed.launch = (input) => ({
-      launched: launchAll(input).launched.map((each) => ({ ...each, price })),
-      failures: [],
-    });
-    const number = await bed.startCluster({ instances: 2, maxCostMicros: 50_000 });
-    const ended = await handleOf(number).result();
-    bed.launch = launchAll;
-    expect(ended).toMatchObject({ status: 'stopped', reason: { code: 'MAX_COST' } });
-    expect(ended.events.filter(({ code }) => code === 'COST_WARNING')).toHaveLength(1);
-    // Two instances of a dollar an hour: a minute and a half.
-    const cost = (await bed.store.costs.ofClusters([number])).get(number) ?? [];
-    const micros = totalCost(cost, ended.endedAtMs ?? 0);
-    expect([cost.length, micros >= 50_000, micros < 53_000]).toEqual([2, true, true]);
   });
 
   it('launches nothing while a budget holds it, and goes on afterwards', async () => {

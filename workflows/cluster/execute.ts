@@ -14,6 +14,7 @@ import {
 import type { InstanceActivities, RemainsInput } from '../../contracts/activities.ts';
 import { applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import { applyHeard, applyInspection } from '../../domain/cluster/instance/inspect.ts';
+import { applyCharges } from '../../domain/cluster/running-prices.ts';
 import { recordChanges } from '../../domain/cluster/changes.ts';
 import { forgetHistory } from '../../domain/cluster/history.ts';
 import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
@@ -21,6 +22,7 @@ import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import type { HeardReport } from '../../domain/cluster/instance/suspicion.ts';
 import { clusterStatus } from '../../domain/cluster/status.ts';
+import type { RunningCharge } from '../../domain/cost/interval.ts';
 import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { nextVersion } from '../../domain/projection.ts';
@@ -50,6 +52,8 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
       return inspect(state, input, decision.ids);
     case 'hear':
       return applyHeard(state, (await readHeard(state, decision.ids)).heard);
+    case 'readCharges':
+      return applyCharges(state, await readCharges(state, input, decision.ids), Date.now());
     case 'notifyJob': {
       const signal: InstanceLostSignal = { instances: decision.lost };
       return notifyJob(state, jobMessages.instanceLost, signal);
@@ -139,7 +143,7 @@ async function launch(
 ): Promise<void> {
   let outcome: LaunchOutcome;
   try {
-    outcome = await launcher(state).launchInstances.executeWithOptions(
+    outcome = await limited(state).launchInstances.executeWithOptions(
       { summary: `launch ${plural(decision.slots.length, 'instance')} (launch ${decision.seq})` },
       [
         {
@@ -203,6 +207,20 @@ async function readHeard({ number }: ClusterState, ids: string[]): Promise<Heard
   }
 }
 
+/** Without an answer the newest known prices count until the next read. */
+async function readCharges(state: ClusterState, input: ClusterInput, ids: string[]): Promise<RunningCharge[]> {
+  const summary = `read the prices of ${plural(ids.length, 'instance')}`;
+  try {
+    const { charges } = await limited(state).readCharges.executeWithOptions({ summary }, [
+      { ...target(state, input), ids },
+    ]);
+    return charges;
+  } catch (error) {
+    log.warn('the prices of instances could not be read', { error: String(error) });
+    return [];
+  }
+}
+
 async function notifyJob(state: ClusterState, signal: string, body: object): Promise<void> {
   if (state.settings.job !== null) await notify(jobWorkflowId(state.settings.job), signal, body);
 }
@@ -225,7 +243,7 @@ const isOutOfTime = (error: unknown): boolean =>
 const instances = (state: ClusterState) => proxyActivities<InstanceActivities>(optionsFor(state));
 
 /** A cloud may leave the outcome of a launch unknown for hours; without this timeout the run could not continue as new. */
-const launcher = (state: ClusterState) =>
+const limited = (state: ClusterState) =>
   proxyActivities<InstanceActivities>({ ...optionsFor(state), scheduleToCloseTimeout: '15m' });
 
 function optionsFor(state: ClusterState): ActivityOptions {

@@ -1,7 +1,8 @@
 // The state transitions of an instance. Each keeps the object, because others hold references to it, and replaces its fields by those of the new
 // state.
-import { unknownPrice, type InstancePrice } from '../../cost/interval.ts';
+import { unknownPrice } from '../../cost/interval.ts';
 import type { Reason } from '../../reason.ts';
+import type { LaunchedInstance } from './launched.ts';
 import type {
   ClusterInstance,
   EndingInstance,
@@ -13,13 +14,7 @@ import type {
 
 export function launchedInstance(
   launch: Launch,
-  {
-    id,
-    slot,
-    offer,
-    zone,
-    price = unknownPrice,
-  }: { id: string; slot: number; offer: string; zone: string; price?: InstancePrice },
+  { id, slot, offer, zone, price = unknownPrice, hasLaterPrices }: LaunchedInstance,
   generation: number,
   nowMs: number,
 ): StartingInstance {
@@ -29,6 +24,7 @@ export function launchedInstance(
     ...{ id, slot, generation, role, offer, zone, market, price },
     ...{ launchSeq: launch.seq, launchedAtMs: nowMs, stages: { requestedAtMs: launch.atMs } },
     ...{ state: 'starting', agent: null, lateness: null },
+    ...(hasLaterPrices === true ? { later: [] } : {}),
   };
 }
 
@@ -56,8 +52,9 @@ export const isEnding = (instance: ClusterInstance): instance is EndingInstance 
 export const endReason = (instance: ClusterInstance): Reason | null => (isEnding(instance) ? instance.reason : null);
 
 function common(instance: ClusterInstance) {
-  const { id, slot, generation, role, offer, zone, market, price, launchSeq, launchedAtMs, stages } = instance;
-  return { id, slot, generation, role, offer, zone, market, price, launchSeq, launchedAtMs, stages };
+  const { id, slot, generation, role, offer, zone, market, price, later, launchSeq, launchedAtMs, stages } = instance;
+  const own = { id, slot, generation, role, offer, zone, market, price, launchSeq, launchedAtMs, stages };
+  return later === undefined ? own : { ...own, later };
 }
 
 function become(instance: ClusterInstance, next: ClusterInstance): void {

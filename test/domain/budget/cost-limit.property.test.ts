@@ -55,7 +55,7 @@ it('ends when its limit is reached, whatever comes and goes, and warns once befo
     ends += 1;
     watchCost(state, nowMs);
     const beyond = spentMicros(state, nowMs) - maxCostMicros;
-    expect(before >= maxCostMicros || beyond <= (spendingPerHour(state) * 2) / 3_600 + 10).toBe(true);
+    expect(before >= maxCostMicros || beyond <= (spendingPerHour(state, nowMs) * 2) / 3_600 + 10).toBe(true);
     expect(state.events.filter(({ code }) => code === 'COST_WARNING')).toHaveLength(1);
   }
   expect(ends).toBeGreaterThan(simulations / 4);
