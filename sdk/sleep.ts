@@ -9,8 +9,11 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', wake);
       resolve();
     };
-    const timer = setTimeout(wake, ms);
+    const timer = setTimeout(wake, Math.min(ms, maxTimerMs));
     signal?.addEventListener('abort', wake, { once: true });
   });
   signal?.throwIfAborted();
 }
+
+/** A timer of more than 24.8 days ends at once. */
+const maxTimerMs = 2 ** 31 - 1;

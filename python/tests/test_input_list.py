@@ -36,6 +36,21 @@ def test_values_that_do_not_fit_in_a_request_are_uploaded(jobs: JobsStandIn) -> 
 
 
 @pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"map_over_values": ["a"], "map_over_task_var_dicts": [{"A": 1}]}, "exactly one of them"),
+        ({"map_over_task_var_dicts": [{"A": 1}], "map_over_input_var": "X"}, "for values, not for variables"),
+        ({"map_over_task_var_dicts": [{"A": 1}], "map_over_delimiter": ";"}, "for values, not for variables"),
+    ],
+)
+def test_none_of_the_inputs_is_dropped(given: dict[str, Any], error: str, jobs: JobsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_list, "_MAX_SENT_BYTES", 1)
+    with pytest.raises(ValueError, match=error):
+        batch.run("true", **given)
+    assert jobs.requests == []
+
+
+@pytest.mark.parametrize(
     ("given", "lines"),
     [
         ({"map_over_values": "a, b,,\"c\""}, ["a", " b", "", '"c"']),

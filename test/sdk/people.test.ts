@@ -1,8 +1,9 @@
 // Signing in, and users, against a real HTTP server that stands in for the API.
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { ConflictError, createClient, login, PermissionError, ServerError } from '../../sdk/client.ts';
 import type { LoginCode } from '../../sdk/client.ts';
+import { sleep } from '../../sdk/sleep.ts';
 import { openStandIn, token } from './open-stand-in.ts';
 import { aLoginStart, anError, notYet } from './stand-in-api.ts';
 
@@ -44,6 +45,22 @@ describe('login', () => {
       nth === 1 ? { json: aLoginStart } : anError(status, { code, message: 'no' }),
     );
     await expect(login({ apiUrl: api.url, onCode: () => undefined })).rejects.toBeInstanceOf(family);
+  });
+});
+
+describe('a pause that a server asks for', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is no shorter because it is longer than a timer can be', async () => {
+    vi.useFakeTimers();
+    const signal = new AbortController();
+    const pause = sleep(1_000_000_000 * 1_000, signal.signal).then(
+      () => 'over',
+      () => 'aborted',
+    );
+    await vi.advanceTimersByTimeAsync(86_400_000);
+    signal.abort();
+    expect(await pause).toBe('aborted');
   });
 });
 

@@ -30,7 +30,11 @@ def list_of(mapped: Mapping[str, Any] | None, argument: str, delimiter_of_header
     """The lines of the list, or None when `mapped` (the request's `mapOver`) fits in a request. ValueError names the argument."""
     if mapped is None or len(json.dumps(mapped)) <= _MAX_SENT_BYTES:
         return None
+    if len(mapped.keys() & {"values", "fileContent", "variables"}) != 1:
+        raise ValueError("give map_over_values, map_over_file or map_over_task_var_dicts: exactly one of them")
     if "variables" in mapped:
+        if mapped.keys() & {"inputVar", "delimiter"}:
+            raise ValueError(f"{argument}: a name for the input, or a delimiter, is for values, not for variables")
         inputs: Sequence[Any] = mapped["variables"]
         for index, variables in enumerate(inputs):
             for name, value in variables.items():
