@@ -29,6 +29,8 @@ import { mountJobs } from './routes/jobs.ts';
 import { mountLogin } from './routes/login.ts';
 import { mountLive } from './routes/live.ts';
 import { mountMeta } from './routes/meta.ts';
+import { mountMailSignIn } from './routes/mail-sign-in.ts';
+import { linkScriptHash } from './routes/mail-link-page.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
@@ -38,6 +40,7 @@ import { mountSignIn } from './routes/sign-in.ts';
 import { mountWebhooks } from './routes/webhooks.ts';
 import { mountWeb, mountWebHeaders } from './routes/web.ts';
 import type { Deps } from '../services/context.ts';
+import { linkPath } from '../services/login/mail.ts';
 
 export function createApp(deps: Deps): App {
   const app: App = new OpenAPIHono<AppEnv>({
@@ -46,8 +49,9 @@ export function createApp(deps: Deps): App {
     },
   });
   // Before the general headers, so these override them.
-  for (const path of ['/login', '/login/oidc/callback']) {
-    const contentSecurityPolicy = { ...ownStyle, formAction: ["'self'"] };
+  for (const path of ['/login', '/login/oidc/callback', '/login/mail', linkPath]) {
+    const scripts = path === linkPath ? { scriptSrc: [linkScriptHash] } : {};
+    const contentSecurityPolicy = { ...ownStyle, ...scripts, formAction: ["'self'"] };
     // With `no-referrer`, browsers send the form with the origin `null`.
     app.use(path, secureHeaders({ contentSecurityPolicy, referrerPolicy: 'same-origin' }));
   }
@@ -81,6 +85,7 @@ export function createApp(deps: Deps): App {
   mountPeople(app);
   mountLogin(app);
   mountSignIn(app);
+  mountMailSignIn(app);
   mountAgents(app);
   mountSharedBuilds(app);
   mountSchedules(app);

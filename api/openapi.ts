@@ -19,6 +19,7 @@ import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
 import { liveRoutes } from './routes/live.ts';
+import { mailSignInRoutes } from './routes/mail-sign-in.ts';
 import { metaRoutes } from './routes/meta.ts';
 import type { ApiDocument } from './routes/docs-page.ts';
 import { packageFileRoutes } from './routes/package-files.ts';
@@ -54,6 +55,7 @@ function buildDocument(): ApiDocument {
     peopleRoutes,
     loginRoutes,
     signInRoutes,
+    mailSignInRoutes,
     agentRoutes,
     sharedBuildRoutes,
     metaRoutes,

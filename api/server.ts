@@ -115,6 +115,7 @@ const deps = createDeps({
   publicUrl,
   signIn,
   mailer,
+  mailSignIn: mailer !== null && settings.mail?.signsIn === true ? { mailer, sessionMs: settings.sessionMs } : null,
   dashboardUrl: settings.dashboards?.url ?? null,
   web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await read(settings.webBundle))),
   providers,
@@ -185,6 +186,7 @@ const closeRest = async (): Promise<void> => {
   await tracing?.close();
   await metrics?.close();
   await deferredWork;
+  await deps.linkMails.settled();
   await firstCheck;
   await store.close();
   await connection.close();

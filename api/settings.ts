@@ -28,6 +28,7 @@ import {
 } from '../platform/environment.ts';
 import {
   readSignIn,
+  sessionMsOf,
   signInExamples,
   signInProblems,
   signInVariables,
@@ -72,6 +73,8 @@ export interface Settings {
   ingressPolicy: IngressPolicy;
   /** The operator's mail server; null to send no e-mail. */
   mail: MailEnvironment | null;
+  /** The length of a session that a sign-in begins. */
+  sessionMs: number;
   /** Sign-in at an identity provider; null for only API tokens. */
   signIn: SignInEnvironment | null;
   /** The endpoint for spans; null turns tracing off. */
@@ -126,6 +129,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     ingressPolicy: parseIngressPolicy(values.ROPEWALK_INGRESS) ?? 'limited',
     allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
     signIn: readSignIn(values),
+    sessionMs: sessionMsOf(values),
     mail: readMail(values),
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { NewPeople } from '../domain/people/sign-in.ts';
-import { isLoopback, type Environment, type EnvironmentProblem } from '../platform/environment.ts';
+import { isPrivateLink, type Environment, type EnvironmentProblem } from '../platform/environment.ts';
 import { createGithubProvider, isGithub } from '../platform/github-sign-in.ts';
 import { createOidcProvider } from '../platform/oidc.ts';
 import { createSecret } from '../platform/secret.ts';
@@ -37,7 +37,7 @@ export const signInVariables = {
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}:(member|read-only)$/, 'must be WORKSPACE:member or WORKSPACE:read-only')
     .optional(),
-  ROPEWALK_OIDC_SESSION_HOURS: z.coerce
+  ROPEWALK_SESSION_HOURS: z.coerce
     .number('must be a number of hours')
     .min(0.1, 'must be at least 0.1')
     .max(8_760, 'must be at most 8760')
@@ -52,7 +52,7 @@ export const signInExamples = {
   ROPEWALK_OIDC_NAME: 'Google',
   ROPEWALK_OIDC_DOMAINS: 'example.com',
   ROPEWALK_OIDC_NEW_PEOPLE: 'default:member',
-  ROPEWALK_OIDC_SESSION_HOURS: '168',
+  ROPEWALK_SESSION_HOURS: '168',
 };
 
 /** The operator's settings; the secret is read from its file when the process starts. */
@@ -82,14 +82,20 @@ export function readSignIn(values: Values): SignInEnvironment | null {
     name: values.ROPEWALK_OIDC_NAME ?? new URL(issuer).hostname,
     domains: values.ROPEWALK_OIDC_DOMAINS ?? null,
     newPeople: role === 'member' || role === 'read-only' ? { workspace, role } : null,
-    sessionMs: values.ROPEWALK_OIDC_SESSION_HOURS * 3_600_000,
+    sessionMs: sessionMsOf(values),
   };
 }
+
+/** The length of a session, whatever began it. */
+export const sessionMsOf = ({ ROPEWALK_SESSION_HOURS: hours }: Pick<Values, 'ROPEWALK_SESSION_HOURS'>): number =>
+  hours * 3_600_000;
 
 /** Checks across several variables. */
 export function signInProblems(env: Environment): EnvironmentProblem[] {
   const has = (name: string): boolean => (env[`ROPEWALK_OIDC_${name}`] ?? '') !== '';
-  const named = Object.keys(signInVariables).find((name) => (env[name] ?? '') !== '');
+  const named = Object.keys(signInVariables).find(
+    (name) => name.startsWith('ROPEWALK_OIDC_') && (env[name] ?? '') !== '',
+  );
   if (named === undefined) return [];
   const problems: EnvironmentProblem[] = [];
   const add = (name: string, text: string): void => void problems.push({ variable: `ROPEWALK_OIDC_${name}`, text });
@@ -117,10 +123,4 @@ export async function createSignIn(
   const client = { issuer, clientId, clientSecret: createSecret(text), redirectUrl };
   const provider = kind === 'github' ? createGithubProvider(client) : createOidcProvider(client, ports.monotonicMs);
   return { ...rest, provider };
-}
-
-/** True for an encrypted link, or one on this machine alone. */
-function isPrivateLink(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
 }

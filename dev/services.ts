@@ -60,19 +60,12 @@ export function ignoredProviders(env: Record<string, string>, enabled: readonly 
 const operatorSettings = [
   ...['ROPEWALK_DATABASE_URL', 'ROPEWALK_OBJECTS', 'ROPEWALK_LOCAL_DOLLARS_PER_HOUR'],
   ...['ROPEWALK_WEBHOOK_PRIVATE', 'ROPEWALK_ALLOWED_HOSTS', 'ROPEWALK_TRUSTED_PROXIES', 'ROPEWALK_DASHBOARD_URL'],
-  ...['ROPEWALK_SMTP_URL', 'ROPEWALK_SMTP_URL_FILE', 'ROPEWALK_MAIL_FROM'],
+  ...['ROPEWALK_SMTP_URL', 'ROPEWALK_SMTP_URL_FILE', 'ROPEWALK_MAIL_FROM', 'ROPEWALK_MAIL_SIGN_IN'],
+  'ROPEWALK_SESSION_HOURS',
   ...['ROPEWALK_REQUESTS_PER_SECOND', 'ROPEWALK_OPEN_STREAMS', 'ROPEWALK_MAX_CONNECTIONS', 'ROPEWALK_INGRESS'],
-  ...[
-    'ISSUER',
-    'KIND',
-    'CLIENT_ID',
-    'CLIENT_SECRET',
-    'CLIENT_SECRET_FILE',
-    'NAME',
-    'DOMAINS',
-    'NEW_PEOPLE',
-    'SESSION_HOURS',
-  ].map((name) => `ROPEWALK_OIDC_${name}`),
+  ...['ISSUER', 'KIND', 'CLIENT_ID', 'CLIENT_SECRET', 'CLIENT_SECRET_FILE', 'NAME', 'DOMAINS', 'NEW_PEOPLE'].map(
+    (name) => `ROPEWALK_OIDC_${name}`,
+  ),
 ];
 
 export function apiServer(context: ServiceContext): ChildSpec {

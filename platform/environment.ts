@@ -48,6 +48,12 @@ export function parseListenAddress(text: string): { host: string; port: number }
 
 export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|\[::1\]|localhost)$/.test(host);
 
+/** True for an encrypted link, or one on this machine alone. */
+export function isPrivateLink(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
+}
+
 /** The message of a failed start, without a stack. */
 function explainStart(error: unknown): string {
   if (!(error instanceof RopewalkError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);

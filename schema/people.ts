@@ -13,6 +13,7 @@
 // POST   /v1/workspaces                 createWorkspace -> createdWorkspace (201); scope operator
 // GET    /v1/workspaces                 -> workspaceList; scope operator
 // GET    /v1/login/methods              (no token) -> loginMethods
+// POST   /v1/login/mail                 (no token) requestLink -> requestedLink (202); sends a link to /login/mail/link, if a user has the address
 // POST   /v1/login/oidc/token           (no token) takeSignIn -> createdToken
 // GET    /login/oidc                    begins a sign-in at the identity provider, which returns to /login/oidc/callback
 // POST   /v1/login/device               (no token) deviceLogin -> startedLogin
@@ -170,9 +171,20 @@ export type WorkspaceList = z.infer<typeof workspaceList>;
 export const loginMethods = z.object({
   /** The identity provider's configured name, and the path where a sign-in with it begins; null when none is configured. */
   provider: z.object({ name: z.string(), path: z.string() }).nullable(),
+  /** Links in e-mails are sent to the addresses of users. */
+  mail: z.boolean(),
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
-/** `code`: from the return of a sign-in at the identity provider; `verifier`: the value whose SHA-256 began the sign-in. */
+/** `challenge`: the SHA-256 of the page's verifier, in base64url. */
+export const requestLink = z.strictObject({
+  address: z.string().min(1).max(254),
+  challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/, '32 bytes in base64url'),
+});
+export type RequestLink = z.infer<typeof requestLink>;
+/** The same for every address. */
+export const requestedLink = z.object({ expiresInSeconds: count });
+export type RequestedLink = z.infer<typeof requestedLink>;
+/** `code`: from the return of a sign-in; `verifier`: the value whose SHA-256 began the sign-in. */
 export const takeSignIn = z.strictObject({
   code: z.string().min(1).max(4_000),
   verifier: z.string().regex(/^[A-Za-z0-9_-]{43}$/, '32 bytes in base64url'),

@@ -14,6 +14,7 @@ import type { FairQueue } from './fair-queue.ts';
 import type { FileStreams } from './files/streams.ts';
 import type { SharedReads } from './live/shared-reads.ts';
 import type { KnownContents } from './shared-builds/known-contents.ts';
+import type { LinkMails } from './login/link-mails.ts';
 import type { LoginRates } from './login/rates.ts';
 import type { HeardAgents } from './liveness/heard.ts';
 import type { LivenessRounds } from './liveness/round.ts';
@@ -48,6 +49,7 @@ export interface Deps extends CompletePorts {
   liveness: LivenessRounds;
   keepalives: Keepalives;
   loginRates: LoginRates;
+  linkMails: LinkMails;
   sealedTexts: SealedTexts;
 }
 

@@ -30,6 +30,7 @@ import { createKeepalives } from './clusters/keepalives.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createFileStreams } from './files/streams.ts';
 import { createSharedReads } from './live/shared-reads.ts';
+import { createLinkMails } from './login/link-mails.ts';
 import { createLoginRates } from './login/rates.ts';
 import { reportOnce } from './damaged-objects.ts';
 import { createHeardAgents } from './liveness/heard.ts';
@@ -57,6 +58,7 @@ export function createDeps(ports: Ports): Deps {
     mailer = null,
     schedules = noSchedules,
     signIn = null,
+    mailSignIn = null,
   } = ports;
   const { archives = { keptMs: defaultArchiveDays * 86_400_000, maxBytes: maxFileBytes } } = ports;
   const known: CompletePorts = {
@@ -69,6 +71,7 @@ export function createDeps(ports: Ports): Deps {
     mailer,
     schedules,
     signIn,
+    mailSignIn,
     archives,
   };
   const { monotonicMs } = ports;
@@ -114,6 +117,7 @@ export function createDeps(ports: Ports): Deps {
     liveness: createLivenessRounds(clocks, replica),
     keepalives: createKeepalives(monotonicMs),
     loginRates: createLoginRates(monotonicMs),
+    linkMails: createLinkMails(ports.logger),
     sealedTexts: createSealedTexts(ports.keys, ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),

@@ -11,7 +11,7 @@ import type { RequestTracer } from '../platform/tracing/request-span.ts';
 import type { Vault } from '../platform/vault/vault.ts';
 import type { Store } from '../store/store.ts';
 import type { DamageReport } from './damaged-objects.ts';
-import type { SignInSettings } from './login/sign-in-settings.ts';
+import type { MailSignInSettings, SignInSettings } from './login/sign-in-settings.ts';
 import type { QuotaLimits } from './quotas.ts';
 import type { Providers } from './providers.ts';
 import type { SchedulesPort } from './schedules/port.ts';
@@ -42,6 +42,8 @@ export interface Ports {
   providers: Providers;
   /** Sign-in at an identity provider. Default: only API tokens. */
   signIn?: SignInSettings | null;
+  /** Sign-in by links in e-mails. Default: off. */
+  mailSignIn?: MailSignInSettings | null;
   /** Aborts when the process ends: open streams are cut, and their readers reconnect to another replica. */
   stopping: AbortSignal;
   /** Default: as if Temporal were unavailable. */
@@ -76,6 +78,7 @@ export interface CompletePorts extends Omit<Ports, 'quotas'> {
   ingressPolicy: IngressPolicy;
   mailer: Mailer | null;
   signIn: SignInSettings | null;
+  mailSignIn: MailSignInSettings | null;
   schedules: SchedulesPort;
   archives: { keptMs: number; maxBytes: number };
   metrics: ApiMetrics;

@@ -12,6 +12,7 @@ import { createHistoryStore } from './history.ts';
 import { createIdentityStore } from './identities.ts';
 import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
+import { createMailLinkStore } from './mail-links.ts';
 import { prepareSchema } from './migrate.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createPeopleStore } from './people.ts';
@@ -52,6 +53,7 @@ const createStore = (database: Database): Store => ({
   people: createPeopleStore(database),
   logins: createLoginStore(database),
   identities: createIdentityStore(database),
+  mailLinks: createMailLinkStore(database),
   admissions: createAdmissionStore(database),
   jobs: createRecordStore(database, 'job'),
   clusters: createRecordStore(database, 'cluster'),

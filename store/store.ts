@@ -20,6 +20,7 @@ import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/s
 import type { NotificationStore } from './notification-port.ts';
 import type { ScheduleStore } from './schedule-port.ts';
 import type { IdentityStore } from './identity-port.ts';
+import type { MailLinkStore } from './mail-link-port.ts';
 import type { SharedBuildStore } from './shared-build-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
@@ -29,6 +30,7 @@ export interface Store {
   people: PeopleStore;
   logins: LoginStore;
   identities: IdentityStore;
+  mailLinks: MailLinkStore;
   admissions: AdmissionStore;
   jobs: RecordStore<JobView>;
   clusters: RecordStore<ClusterView>;

@@ -21,6 +21,7 @@ export interface Tables {
   people_events: PeopleEventTable;
   device_logins: DeviceLoginTable;
   identities: IdentityTable;
+  mail_links: MailLinkTable;
   removed_users: { workspace: string; name: string; removed_at_ms: number };
   records: RecordTable;
   open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
@@ -119,6 +120,19 @@ export interface DeviceLoginTable {
   /** Comma-separated. */
   scopes: string | null;
   token_expires_at_ms: number | null;
+}
+
+/** The newest link that was sent to an address, and the number of links in that hour of the clock. */
+export interface MailLinkTable {
+  address: string;
+  link_hash: string;
+  browser_hash: string;
+  /** JSON. */
+  user_ids: string;
+  expires_at_ms: number;
+  used_at_ms: number | null;
+  hour: number;
+  sent: number;
 }
 
 /** The user of an identity provider's account in a workspace. */

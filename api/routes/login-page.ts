@@ -5,17 +5,21 @@ import type { FinishedSignIn } from '../../services/login/sign-in.ts';
 
 type WorkspaceChoice = Extract<FinishedSignIn['outcome'], { choose: unknown }>['choose'][number];
 
-/** `token`: of the person who has just signed in. `provider`: the name of the identity provider, if there is one. */
+/**
+ * `token`: of the person who has just signed in. `provider`: the name of the identity provider, if there is one. `mail`: links in e-mails sign in.
+ */
 export const renderLogin = ({
   code,
   problem,
   token,
   provider,
+  mail,
 }: {
   code: string;
   problem?: string;
   token?: string;
   provider: string | null;
+  mail: boolean;
 }) =>
   page(
     'Sign in on a device',
@@ -42,6 +46,18 @@ export const renderLogin = ({
               Without a token:
               <a href="/login/oidc?code=${encodeURIComponent(code.slice(0, 20))}">sign in with ${provider}</a>
             </p>`
+      }
+      ${
+        mail
+          ? html`<form method="post" action="/login/mail">
+              <input type="hidden" name="code" value="${code.slice(0, 20)}" />
+              <label>
+                Your e-mail address
+                <input name="address" type="email" autocomplete="email" required maxlength="254" />
+              </label>
+              <p><button>Send me a link to sign in</button></p>
+            </form>`
+          : ''
       }`,
   );
 
@@ -114,7 +130,7 @@ const howText = {
   new: '(new: you become a user of it)',
 } as const;
 
-const page = (title: string, content: unknown) =>
+export const page = (title: string, content: unknown) =>
   html`<!doctype html>
     <html lang="en">
       <head>

@@ -11,6 +11,7 @@ import { contextOf, type App } from './app.ts';
 import { renderDecision, renderLogin, renderOutcome } from './login-page.ts';
 import { createdToken } from './people.ts';
 import { json, jsonBody, problems, tokenSecurity } from './schemas.ts';
+import { loginOptions } from './sign-in.ts';
 
 const common = { tags: ['people'] };
 
@@ -62,7 +63,7 @@ export function mountLogin(app: App): void {
   );
   app.get('/login', (c) => {
     c.header('Cache-Control', 'no-store');
-    return c.html(renderLogin({ code: c.req.query('code') ?? '', provider: c.var.deps.signIn?.name ?? null }));
+    return c.html(renderLogin({ code: c.req.query('code') ?? '', ...loginOptions(c.var.deps) }));
   });
   // A page of another origin must not submit this form, so only our own origin is accepted.
   app.post('/login', async (c) => {
@@ -94,8 +95,8 @@ export function mountLogin(app: App): void {
       return c.html(renderOutcome(text));
     } catch (error) {
       if (!(error instanceof RopewalkError)) throw error;
-      const provider = deps.signIn?.name ?? null;
-      return c.html(renderLogin({ code: field('code'), problem: error.problem.message, provider }), 400);
+      const shown = { code: field('code'), problem: error.problem.message };
+      return c.html(renderLogin({ ...shown, ...loginOptions(deps) }), 400);
     }
   });
 }

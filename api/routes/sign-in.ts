@@ -6,6 +6,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { RopewalkError, errorCodes } from '../../domain/errors.ts';
 import * as schema from '../../schema/people.ts';
 import { verifyToken } from '../../services/auth/verify-token.ts';
+import type { Deps } from '../../services/context.ts';
 import { readLogin } from '../../services/login/device.ts';
 import {
   beginSignIn,
@@ -37,7 +38,7 @@ export const signInRoutes = {
     method: 'post',
     path: '/v1/login/oidc/token',
     operationId: 'takeSignIn',
-    summary: 'Get the token of a sign-in at the identity provider, for the page that started it',
+    summary: 'Get the token of a sign-in at the identity provider or by a link, for the page that started it',
     request: { body: jsonBody(schema.takeSignIn.openapi('TakeSignIn')) },
     responses: {
       200: json(createdToken, 'The token; repeated requests within a minute return the same one.'),
@@ -84,7 +85,7 @@ export function mountSignIn(app: App): void {
   });
 }
 
-async function askAboutDevice(c: Context<AppEnv>, code: string, token: string): Promise<Response> {
+export async function askAboutDevice(c: Context<AppEnv>, code: string, token: string): Promise<Response> {
   const actor = await verifyToken(c.var.deps, token);
   const { user, workspace, scopes } = actor;
   try {
@@ -94,7 +95,7 @@ async function askAboutDevice(c: Context<AppEnv>, code: string, token: string): 
     if (!(error instanceof RopewalkError)) throw error;
     // Opened without a code, which the person types now.
     const problem = code === '' ? {} : { problem: error.problem.message };
-    return c.html(renderLogin({ code, token, provider: null, ...problem }));
+    return c.html(renderLogin({ code, token, provider: null, mail: false, ...problem }));
   }
 }
 
@@ -121,7 +122,13 @@ function cookieOf(c: Context<AppEnv>, sealed: string) {
 
 const isSecure = (c: Context<AppEnv>): boolean => c.var.deps.publicUrl.startsWith('https:');
 
-function refuse(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {
+/** The ways to sign in on the page for devices, besides a token. */
+export const loginOptions = ({ signIn, mailSignIn }: Pick<Deps, 'signIn' | 'mailSignIn'>) => ({
+  provider: signIn?.name ?? null,
+  mail: mailSignIn !== null,
+});
+
+export function refuse(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {
   if (!(error instanceof RopewalkError)) throw error;
   const { code, message, hint = '' } = error.problem;
   const { status } = errorCodes[code];

@@ -18,6 +18,17 @@ export const maxWrongUserCodes = 10;
 /** Sign-in with the identity provider: the time for it, and the time for the page to fetch its token afterwards. */
 export const signInTtlMs = 600_000;
 export const signedInTtlMs = 60_000;
+/** Sign-in by a link in an e-mail: the lifetime of a link. */
+export const mailLinkTtlMs = 900_000;
+/** Maximum number of links for one address, and for all addresses, in an hour of the clock: they bound what a stranger can make the mail server send. */
+export const maxMailLinksOfAddress = 10;
+export const maxMailLinks = 1_000;
+/** Maximum number of requests for links from one place within an hour, for any address and for one: one place alone cannot use up an address's links. */
+export const maxMailLinksFromPlace = 30;
+export const maxMailLinksOfAddressFromPlace = 4;
+export const mailLinkRateMs = 3_600_000;
+/** Maximum number of requests for links that an API process works on at a time. */
+export const maxMailLinksUnderWay = 200;
 /** Lifetime of a device's token: default and maximum. */
 export const defaultDeviceTokenMs = 30 * 86_400_000;
 export const maxDeviceTokenMs = 365 * 86_400_000;

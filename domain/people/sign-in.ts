@@ -52,6 +52,22 @@ export interface SignedInRows {
 }
 
 /** The session is a token with all scopes of the user's role except `operator`; tokens with that scope are created on the control plane's host. */
+export function newSession(
+  { slug, user, counted }: { slug: string; user: User; counted: number },
+  given: { id: string; secretHash: string; expiresAtMs: number },
+  nowMs: number,
+): { ok: Token } | { error: Problem } {
+  if (counted >= maxTokensPerUser) return { error: tooManyTokens(user.name) };
+  return {
+    ok: {
+      ...given,
+      ...{ user: user.name, userId: user.id, name: 'web sign-in', createdBy: user.name },
+      scopes: scopesOfRole(user.role, slug).filter((scope) => scope !== 'operator'),
+      ...{ createdAtMs: nowMs, revokedAtMs: null },
+    },
+  };
+}
+
 export function signIn(
   context: SignInContext,
   account: Account,
@@ -61,13 +77,9 @@ export function signIn(
   const found = findUser(context, account, nowMs);
   if ('error' in found) return found;
   const { user, isNew, isNewlyTied } = found;
-  if (context.counted >= maxTokensPerUser) return { error: tooManyTokens(user.name) };
-  const token: Token = {
-    ...given,
-    ...{ user: user.name, userId: user.id, name: 'web sign-in', createdBy: user.name },
-    scopes: scopesOfRole(user.role, context.slug).filter((scope) => scope !== 'operator'),
-    ...{ createdAtMs: nowMs, revokedAtMs: null },
-  };
+  const session = newSession({ slug: context.slug, user, counted: context.counted }, given, nowMs);
+  if ('error' in session) return session;
+  const token = session.ok;
   const by = { user: user.name, tokenId: token.id };
   const events = [
     ...(isNew ? [peopleEvent(by, 'USER_ADDED', `${user.name}: ${user.role}, by signing in`, nowMs)] : []),

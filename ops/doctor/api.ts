@@ -15,7 +15,8 @@ export async function checkApi({ connection }: Patient): Promise<Finding[]> {
     const fix = 'Check the address (config.yaml, ROPEWALK_API_URL), that the API runs, and what is between.';
     return [broken('api', `${apiUrl} cannot be reached: ${reasonOf(health)}`, fix)];
   }
-  return [addressFinding(apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token)];
+  const ways = await signInOf(apiUrl);
+  return [addressFinding(apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token), ...ways];
 }
 
 /** Every request and answer may contain tokens and the secrets of jobs. */
@@ -43,6 +44,20 @@ export function readinessFinding(isReady: boolean, unavailable: readonly string[
   const fix = 'docs/operations.md, "While a part is unavailable", says what works meanwhile and what to do.';
   if (!isReady) return broken('readiness', `not ready: ${names || 'a part'} is unavailable`, fix);
   return names === '' ? ok('readiness', 'ready') : warning('readiness', `ready without ${names}`, fix);
+}
+
+const methods = z.object({ provider: z.object({ name: z.string() }).nullable(), mail: z.boolean() });
+
+async function signInOf(apiUrl: string): Promise<Finding[]> {
+  const answer = await ask(`${apiUrl}/v1/login/methods`);
+  const parsed = answer instanceof Error ? null : methods.safeParse(await answer.json().catch(() => null));
+  return parsed?.success === true ? [signInFinding(parsed.data)] : [];
+}
+
+export function signInFinding({ provider, mail }: z.infer<typeof methods>): Finding {
+  const accounts = provider === null ? [] : [`accounts of ${provider.name}`];
+  const ways = ['API tokens', ...accounts, ...(mail ? ['links in e-mails'] : [])].join(', ');
+  return ok('sign-in', mail ? ways : `${ways}; with a mail server ROPEWALK_MAIL_SIGN_IN=on adds links in e-mails`);
 }
 
 async function tokenOf(apiUrl: string, token: string): Promise<Finding> {

@@ -3,8 +3,11 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import {
   deviceLoginTtlMs,
+  mailLinkRateMs,
   maxDeviceLogins,
   maxDeviceLoginsOfAddress,
+  maxMailLinksFromPlace,
+  maxMailLinksOfAddressFromPlace,
   maxSignInsOfAddress,
   maxWrongUserCodes,
 } from '../../domain/people/limits.ts';
@@ -17,6 +20,8 @@ export interface LoginRates {
   begin(address: string | null): { begun: (key: string) => string | null };
   /** Throws TOO_BUSY when this address has finished too many sign-ins at the identity provider recently; these are counted separately. */
   finish(address: string | null): void;
+  /** Throws TOO_BUSY when links in e-mails were requested too often from here, for any address or for this one; every address counts alike. */
+  requestLink(place: string | null, address: string): void;
   /**
    * Throws TOO_BUSY when this person has typed too many wrong codes recently. Counts as wrong at once, so concurrent guesses count too; the caller
    * calls the returned function for a correct code.
@@ -28,8 +33,9 @@ export function createLoginRates(now: () => number): LoginRates {
   const wrong = new Map<string, Window>();
   const begunBy = new Map<string, Window>();
   const finishedBy = new Map<string, Window>();
+  const linksOf = new Map<string, Window>();
   let waiting: Waiting[] = [];
-  const hasEnded = (window: Window): boolean => now() - window.sinceMs >= deviceLoginTtlMs;
+  const hasEnded = ({ sinceMs }: Window, lengthMs = deviceLoginTtlMs): boolean => now() - sinceMs >= lengthMs;
   return {
     begin(address) {
       count(begunBy, address, { max: maxDeviceLoginsOfAddress, message: 'Too many logins were begun from here.' });
@@ -45,6 +51,17 @@ export function createLoginRates(now: () => number): LoginRates {
     finish(address) {
       count(finishedBy, address, { max: maxSignInsOfAddress, message: 'Too many people have signed in from here.' });
     },
+    requestLink(place, address) {
+      if (place === null) return;
+      const lengthMs = mailLinkRateMs;
+      const ofPlace = { max: maxMailLinksFromPlace, message: 'Too many links were requested from here.', lengthMs };
+      const ofAddress = {
+        ...{ max: maxMailLinksOfAddressFromPlace, lengthMs },
+        message: 'Too many links for this address were requested from here.',
+      };
+      count(linksOf, place, ofPlace);
+      count(linksOf, `${place} ${address}`, ofAddress);
+    },
     guess(person) {
       const known = wrong.get(person);
       const window = known === undefined || hasEnded(known) ? { sinceMs: now(), count: 0 } : known;
@@ -58,18 +75,18 @@ export function createLoginRates(now: () => number): LoginRates {
     },
   };
 
-  function count(windows: Map<string, Window>, address: string | null, limit: { max: number; message: string }): void {
-    for (const [each, window] of windows) if (hasEnded(window)) windows.delete(each);
-    if (address === null) return;
-    const window = windows.get(address) ?? { sinceMs: now(), count: 0 };
-    if (window.count >= limit.max) throw tooMany(limit.message, window);
+  function count(windows: Map<string, Window>, key: string | null, { max, message, lengthMs }: Limit): void {
+    for (const [each, window] of windows) if (hasEnded(window, lengthMs)) windows.delete(each);
+    if (key === null) return;
+    const window = windows.get(key) ?? { sinceMs: now(), count: 0 };
+    if (window.count >= max) throw tooMany(message, window, lengthMs);
     window.count += 1;
     // A flood from many addresses must not fill the memory either.
-    if (windows.size < maxAddresses) windows.set(address, window);
+    if (windows.size < maxAddresses) windows.set(key, window);
   }
 
-  function tooMany(message: string, { sinceMs }: Window): RopewalkError {
-    const retryAfterMs = sinceMs + deviceLoginTtlMs - now();
+  function tooMany(message: string, { sinceMs }: Window, lengthMs = deviceLoginTtlMs): RopewalkError {
+    const retryAfterMs = sinceMs + lengthMs - now();
     return new RopewalkError(
       { code: 'TOO_BUSY', message, hint: 'Wait for the time in Retry-After.' },
       { retryAfterMs },
@@ -78,6 +95,13 @@ export function createLoginRates(now: () => number): LoginRates {
 }
 
 const maxAddresses = 100_000;
+
+interface Limit {
+  max: number;
+  message: string;
+  /** Default: `deviceLoginTtlMs`. */
+  lengthMs?: number;
+}
 
 interface Waiting {
   key: string;

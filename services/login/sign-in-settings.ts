@@ -1,5 +1,6 @@
-// Settings for sign-in at an identity provider, from the composition root.
+// Settings for sign-in at an identity provider and by links in e-mails, from the composition root.
 import type { NewPeople } from '../../domain/people/sign-in.ts';
+import type { Mailer } from '../../platform/mail/smtp.ts';
 import type { OidcProvider } from '../../platform/oidc.ts';
 
 export interface SignInSettings {
@@ -10,5 +11,10 @@ export interface SignInSettings {
   domains: readonly string[] | null;
   /** Null: only people whom an admin has added may sign in. */
   newPeople: NewPeople | null;
+  sessionMs: number;
+}
+
+export interface MailSignInSettings {
+  mailer: Mailer;
   sessionMs: number;
 }

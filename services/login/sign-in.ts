@@ -18,8 +18,9 @@ import { timeOrNull } from '../to-wire.ts';
 /** What follows the sign-in: the web application, which holds the verifier of `challenge`, or the decision about a device. */
 export type SignInPurpose = { kind: 'web'; challenge: string } | { kind: 'device'; userCode: string };
 
-export const loginMethods = ({ signIn }: Pick<Deps, 'signIn'>): LoginMethods => ({
+export const loginMethods = ({ signIn, mailSignIn }: Pick<Deps, 'signIn' | 'mailSignIn'>): LoginMethods => ({
   provider: signIn === null ? null : { name: signIn.name, path: signInPath },
+  mail: mailSignIn !== null,
 });
 
 export const signInPath = '/login/oidc';
@@ -38,9 +39,7 @@ export async function beginSignIn(
 export interface FinishedSignIn {
   purpose: SignInPurpose;
   /** The session, or the workspaces to choose from, with a sign-in for each. */
-  outcome:
-    | { workspace: string; token: string; issued: IssuedToken; handedOver: string }
-    | { choose: WorkspaceChoice[] };
+  outcome: Session | { choose: WorkspaceChoice[] };
 }
 
 /** Throws UNAUTHENTICATED for an answer that the provider did not send to this browser, FORBIDDEN for people without access. */
@@ -64,11 +63,28 @@ export async function finishSignIn(
   deps.tokenCache.expire();
   const signedIn = orRefused(answer);
   if ('choose' in signedIn) return { purpose, outcome: signedIn };
-  deps.logger.info({ user: signedIn.issued.user, workspace: signedIn.workspace, tokenId: id }, 'signed in');
+  return { purpose, outcome: await handOver(deps, purpose, signedIn, { seed, id, secret }) };
+}
+
+/** A session that has begun: its token, and the sealed text by which the page gets that token. */
+export interface Session {
+  workspace: string;
+  token: string;
+  issued: IssuedToken;
+  handedOver: string;
+}
+
+export async function handOver(
+  deps: Deps,
+  purpose: SignInPurpose,
+  { workspace, issued }: { workspace: string; issued: IssuedToken },
+  { seed, id, secret }: { seed: Buffer; id: string; secret: string },
+): Promise<Session> {
+  deps.logger.info({ user: issued.user, workspace, tokenId: id }, 'signed in');
   const challenge = purpose.kind === 'web' ? purpose.challenge : '';
-  const claims = { ...signedIn.issued, seed: seed.toString('base64url'), workspace: signedIn.workspace, challenge };
+  const claims = { ...issued, seed: seed.toString('base64url'), workspace, challenge };
   const handedOver = await deps.sealedTexts.seal('signed-in', claims, signedInTtlMs);
-  return { purpose, outcome: { ...signedIn, token: tokenText(signedIn.workspace, { id, secret }), handedOver } };
+  return { workspace, issued, token: tokenText(workspace, { id, secret }), handedOver };
 }
 
 /** Returns the token to the page that began the sign-in, which alone knows the verifier. Repeats return the same token. */

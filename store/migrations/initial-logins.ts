@@ -1,4 +1,4 @@
-// The first schema: sign-ins that wait for a person, and accounts of the identity provider.
+// The first schema: sign-ins that wait for a person, links in e-mails, and accounts of the identity provider.
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 
@@ -29,6 +29,19 @@ export async function logins(db: Db): Promise<void> {
     .addColumn('tied_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('identities_key', ['issuer', 'subject', 'workspace'])
     .execute();
+  // One row for each address, so a newer link replaces the older one; the row stays for an hour, for its count.
+  await db.schema
+    .createTable('mail_links')
+    .addColumn('address', 'text', (column) => column.primaryKey())
+    .addColumn('link_hash', 'text', (column) => column.notNull().unique())
+    .addColumn('browser_hash', 'text', (column) => column.notNull())
+    .addColumn('user_ids', 'text', (column) => column.notNull())
+    .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('used_at_ms', 'bigint')
+    .addColumn('hour', 'bigint', (column) => column.notNull())
+    .addColumn('sent', 'integer', (column) => column.notNull())
+    .execute();
+  await index(db, 'mail_links_by_hour', 'mail_links', ['hour', 'sent']);
   // Addresses of users whom an admin has removed: another account with that address is refused, too.
   await db.schema
     .createTable('removed_users')

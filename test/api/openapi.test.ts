@@ -21,6 +21,9 @@ describe('the OpenAPI document', () => {
       'POST /login',
       'GET /login/oidc',
       'GET /login/oidc/callback',
+      'POST /login/mail',
+      'GET /login/mail/link',
+      'POST /login/mail/link',
     ];
     const served = new Set(
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),

@@ -19,7 +19,7 @@ it('is off without an issuer, and lets in only people who were added unless it s
     ...{ name: 'accounts.google.com', domains: null, newPeople: null, sessionMs: 168 * 3_600_000 },
   });
   const more = { ROPEWALK_OIDC_DOMAINS: 'Example.com,b.example', ROPEWALK_OIDC_NEW_PEOPLE: 'default:read-only' };
-  expect(read({ ...more, ROPEWALK_OIDC_NAME: 'Google', ROPEWALK_OIDC_SESSION_HOURS: '12' })).toMatchObject({
+  expect(read({ ...more, ROPEWALK_OIDC_NAME: 'Google', ROPEWALK_SESSION_HOURS: '12' })).toMatchObject({
     ...{ name: 'Google', domains: ['example.com', 'b.example'], sessionMs: 12 * 3_600_000 },
     newPeople: { workspace: 'default', role: 'read-only' },
   });
@@ -41,7 +41,7 @@ it.each([
   ['no secret', { ROPEWALK_OIDC_CLIENT_SECRET_FILE: '' }, 'ROPEWALK_OIDC_CLIENT_SECRET_FILE'],
   ['no issuer', { ROPEWALK_OIDC_ISSUER: '' }, 'ROPEWALK_OIDC_ISSUER'],
   ['an address for a domain', { ROPEWALK_OIDC_DOMAINS: 'ann@example.com' }, 'ROPEWALK_OIDC_DOMAINS'],
-  ['an endless session', { ROPEWALK_OIDC_SESSION_HOURS: '100000' }, 'ROPEWALK_OIDC_SESSION_HOURS'],
+  ['an endless session', { ROPEWALK_SESSION_HOURS: '100000' }, 'ROPEWALK_SESSION_HOURS'],
 ])('refuses %s', (_name, more, variable) => {
   expect(() => read(more)).toThrow(`  ${variable}: `);
   expect(() => read(more)).not.toThrow('canary');

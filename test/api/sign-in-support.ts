@@ -11,7 +11,7 @@ import { startOidcServer, type OidcServer } from '../support/oidc-server.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 export const origin = 'http://127.0.0.1:7777';
-const web = { version: '1', html: '<html></html>', js: '', css: '' };
+export const web = { version: '1', html: '<html></html>', js: '', css: '' };
 /** One server for each test file. */
 export function useOidc() {
   let oidc: OidcServer;

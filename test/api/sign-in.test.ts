@@ -124,10 +124,14 @@ it('an admin signs in without the scope of operators', async () => {
 it('is refused where no provider is configured, and offered where one is', async () => {
   const without = await createTestApi();
   expect((await without.app.request('/login/oidc')).status).toBe(404);
-  expect(await (await without.call('GET', '/v1/login/methods', { token: null })).json()).toEqual({ provider: null });
+  expect(await (await without.call('GET', '/v1/login/methods', { token: null })).json()).toEqual({
+    ...{ provider: null, mail: false },
+  });
   const provider = { name: 'Our Login', path: '/login/oidc' };
   const api = await createApi();
-  expect(await (await api.call('GET', '/v1/login/methods', { token: null })).json()).toEqual({ provider });
+  expect(await (await api.call('GET', '/v1/login/methods', { token: null })).json()).toEqual({
+    ...{ provider, mail: false },
+  });
   expect(await (await api.app.request('/login?code=BCDF-GHJK')).text()).toContain('sign in with Our Login');
 });
 

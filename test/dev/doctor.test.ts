@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { addressFinding, clockFinding, readinessFinding } from '../../ops/doctor/api.ts';
+import { addressFinding, clockFinding, readinessFinding, signInFinding } from '../../ops/doctor/api.ts';
 import { examine, isBroken } from '../../ops/doctor/doctor.ts';
 import type { Finding, Patient } from '../../ops/doctor/finding.ts';
 import { diskFinding } from '../../ops/doctor/home.ts';
@@ -115,6 +115,12 @@ describe('the doctor at a broken installation', () => {
     expect([1_000, 60_000, -200_000].map((ms) => clockFinding(ms).state)).toEqual(['ok', 'warning', 'broken']);
     expect([9e9, 3e9, 1e8].map((bytes) => diskFinding(bytes).state)).toEqual(['ok', 'warning', 'broken']);
     expect(['v24.1.0', 'v20.1.0'].map((version) => nodeFinding(version).state)).toEqual(['ok', 'broken']);
+  });
+
+  it('says how people sign in, and how links in e-mails are turned on', () => {
+    expect(signInFinding({ provider: null, mail: false }).text).toContain('ROPEWALK_MAIL_SIGN_IN=on');
+    const text = 'API tokens, accounts of Google, links in e-mails';
+    expect(signInFinding({ provider: { name: 'Google' }, mail: true })).toMatchObject({ state: 'ok', text });
   });
 
   it.each([

@@ -10,6 +10,12 @@ export const openRoutes: Record<string, string> = {
   'GET /login/oidc': 'Leads to the identity provider, with what its answer is checked against. Stores nothing.',
   'GET /login/oidc/callback': 'Only what the provider has answered to this very browser counts, once.',
   'GET /v1/login/methods': 'The name of the identity provider, for the sign-in page.',
+  'POST /v1/login/mail':
+    'The same answer for every address; the link goes to its mail server, and works in the requesting browser only. Bounded.',
+  'POST /login/mail': 'The same, from our own page only.',
+  'GET /login/mail/link': 'A form, the same for all: it reads nothing, and uses no link up.',
+  'POST /login/mail/link':
+    'The link and the cookie of the browser that requested it are the secrets; taken once, from our own page only.',
   'POST /v1/login/oidc/token': 'The sealed code and the verifier of the page that began are the secret, for a minute.',
   'POST /v1/login/device':
     'The caller has not signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',

@@ -15,6 +15,7 @@ import { describeCloudChecks } from './contract/cloud-checks.ts';
 import { describeHistory } from './contract/history.ts';
 import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
+import { describeMailLinks } from './contract/mail-links.ts';
 import { describeNotifications } from './contract/notifications.ts';
 import { describePeople } from './contract/people.ts';
 import { describeQueue } from './contract/queue.ts';
@@ -32,6 +33,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeWorkspaces(backend);
     describePeople(backend);
     describeLogins(backend);
+    describeMailLinks(backend);
     describeIdentities(backend);
     describeAdmissions(backend);
     describeStarts(backend);

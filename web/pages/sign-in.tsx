@@ -1,10 +1,10 @@
-// The first page: the identity provider, one of the user's API tokens, or a device's code.
+// The first page: the identity provider, a link in an e-mail, one of the user's API tokens, or a device's code.
 import { useEffect, useState } from 'preact/hooks';
 
 import type { LoginMethods } from '../../schema/people.ts';
 
 import { usePageHeading } from '../focus.ts';
-import { beginSignIn } from '../sign-in.ts';
+import { beginSignIn, requestLink } from '../sign-in.ts';
 import { keepToken, whoAmI, type Session } from '../session.ts';
 
 /** `refusal`: why the returned sign-in failed. */
@@ -13,12 +13,14 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
   const [isBusy, setBusy] = useState(false);
   const heading = usePageHeading();
   const [isRemembered, setRemembered] = useState(false);
-  const [provider, setProvider] = useState<LoginMethods['provider']>(null);
+  const [{ provider, mail }, setMethods] = useState(onlyTokens);
+  const [requested, setRequested] = useState('');
   useEffect(() => {
     document.title = 'Sign in · Ropewalk';
     // Without an answer, only tokens can sign in.
-    readMethods().then(setProvider, () => undefined);
+    readMethods().then(setMethods, () => undefined);
   }, []);
+  const isTokenOnly = provider === null && !mail;
   const begin = (path: string): void => {
     setBusy(true);
     beginSignIn(path, isRemembered).catch((error: unknown) => {
@@ -26,11 +28,20 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
       setProblem(error instanceof Error ? error.message : String(error));
     });
   };
+  const request = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const address = fieldOf(event, 'address');
+    setBusy(true);
+    setProblem('');
+    setRequested('');
+    requestLink(address, isRemembered)
+      .then(() => setRequested(address))
+      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+      .finally(() => setBusy(false));
+  };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget instanceof HTMLFormElement ? event.currentTarget : undefined);
-    const given = form.get('token');
-    const token = typeof given === 'string' ? given.trim() : '';
+    const token = fieldOf(event, 'token');
     setBusy(true);
     whoAmI(token)
       .then((session) => {
@@ -53,6 +64,23 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
           </button>
         </p>
       )}
+      {mail && (
+        <form onSubmit={request}>
+          <label>
+            Your e-mail address
+            <input name="address" type="email" autocomplete="email" required maxLength={254} />
+          </label>
+          <button class={provider === null ? 'primary' : ''} disabled={isBusy}>
+            Send me a link to sign in
+          </button>
+          {requested !== '' && (
+            <p role="status">
+              If a user here has the address {requested}, a link is on its way to it. Open the link in this browser,
+              within 15 minutes.
+            </p>
+          )}
+        </form>
+      )}
       <form onSubmit={submit}>
         <label>
           One of your API tokens
@@ -67,8 +95,8 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
           />{' '}
           Keep me signed in on this computer
         </label>
-        <button class={provider === null ? 'primary' : ''} disabled={isBusy}>
-          {provider === null ? 'Sign in' : 'Sign in with a token'}
+        <button class={isTokenOnly ? 'primary' : ''} disabled={isBusy}>
+          {isTokenOnly ? 'Sign in' : 'Sign in with a token'}
         </button>
         {problem !== '' && <p role="alert">{problem}</p>}
       </form>
@@ -80,8 +108,14 @@ export function SignIn({ refusal, onSignIn }: { refusal: string; onSignIn: (sess
   );
 }
 
-async function readMethods(): Promise<LoginMethods['provider']> {
+function fieldOf({ currentTarget }: SubmitEvent, name: string): string {
+  const given = new FormData(currentTarget instanceof HTMLFormElement ? currentTarget : undefined).get(name);
+  return typeof given === 'string' ? given.trim() : '';
+}
+
+const onlyTokens: LoginMethods = { provider: null, mail: false };
+
+async function readMethods(): Promise<LoginMethods> {
   const answer = await fetch('/v1/login/methods');
-  const methods: LoginMethods = answer.ok ? await answer.json() : { provider: null };
-  return methods.provider;
+  return answer.ok ? answer.json() : onlyTokens;
 }
