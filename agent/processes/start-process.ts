@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { fchownSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from '../logs/lines.ts';
@@ -82,6 +83,7 @@ export async function startProcess(command: Command, options: StartOptions): Pro
         return spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) });
       },
       pipes,
+      cwd,
     });
     const group: Group = { pid };
     groups.add(group);
@@ -122,9 +124,11 @@ type Pipes = ReturnType<typeof createPipes>;
 async function begin({
   start,
   pipes,
+  cwd,
 }: {
   start: () => ChildProcess;
   pipes: Pipes;
+  cwd: string;
 }): Promise<{ pid: number; exited: Promise<Exit> }> {
   try {
     // No await until the listeners are attached: a failed start is reported in the next tick.
@@ -135,16 +139,29 @@ async function begin({
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal, exitedAtMs: performance.now() })),
     );
     return { pid, exited };
+  } catch (error) {
+    throw await startError(error, cwd);
   } finally {
     closeWriteEnd(pipes.stdout);
     closeWriteEnd(pipes.stderr);
   }
 }
 
-async function spawnError(child: ChildProcess): Promise<unknown> {
-  const error = await new Promise<unknown>((resolve) => child.once('error', resolve));
-  return isExhaustion(error) ? new InstanceFault('the system started no process', error) : error;
+/** Of a failed start that Node reports as an event; it throws the others. */
+const spawnError = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once('error', resolve));
+
+async function startError(error: unknown, cwd: string): Promise<unknown> {
+  if (isExhaustion(error)) return new InstanceFault('the system started no process', error);
+  // The agent made the directory for this command. Without it the system reports the same codes as without the program.
+  const trouble = await troubleOf(cwd);
+  return trouble === null ? error : new InstanceFault("the command's directory cannot be used", trouble);
 }
+
+const troubleOf = (directory: string): Promise<unknown> =>
+  stat(directory).then(
+    (found) => (found.isDirectory() ? null : 'it is a file'),
+    (error: unknown) => error,
+  );
 
 function endGroup(group: Group, killAfterMs: number): void {
   if (!groups.has(group)) return;
