@@ -55,7 +55,7 @@ class AdaptiveScaling:
             return "starting"
         return "stopped" if self._request.cancelled() or self._request.exception() is not None else "running"
 
-    def stop(self, reason: str = "unknown") -> Any:
+    def stop(self, reason: str | None = None) -> Any:
         """Turns adaptive scaling off: the cluster keeps its present number of workers. Awaitable with `asynchronous=True`. A stopped
         one does nothing. `reason` is for the messages of the cluster object."""
         return self.cluster._stop_adaptive(self, reason)

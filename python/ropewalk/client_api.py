@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import logging
 import math
 import random
 import ssl
@@ -20,6 +21,8 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 from ropewalk.config import Config
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
 from ropewalk.retry_pause import retry_pause
+
+logger = logging.getLogger("ropewalk")
 
 RETRY_FOR_S = 60.0
 _FIRST_PAUSE_S = 0.3
@@ -257,6 +260,7 @@ class _Retry:
         if next_try > self._until:
             message = f"The timeout does not allow another attempt: {error.message}"
             raise ClusterTimeoutError(message, code="TIMEOUT", hint=error.hint, request_id=error.request_id) from error
+        logger.info("Retrying: %s", error.message)
         return wait
 
 

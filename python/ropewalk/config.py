@@ -34,9 +34,9 @@ def load_config(
         url = url or saved.get("apiUrl")
         secret = secret or saved.get("token")
     if not url:
-        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
+        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", path)
     if not secret:
-        raise _missing(f"There is no token for {url}", "token", "ROPEWALK_TOKEN", "token", path)
+        raise _missing(f"There is no token for {url}", "token", "ROPEWALK_TOKEN", path)
     if any(character <= " " or character > "~" for character in secret):
         raise RopewalkError("The token has invalid characters.", code="CONFIG", field="token")
     return Config(_checked(url), secret)
@@ -47,7 +47,7 @@ def load_api_url(api_url: str | None = None) -> str:
     path = config_file()
     url = api_url or os.environ.get("ROPEWALK_API_URL") or configured_text("api_url") or read_config(path).get("apiUrl")
     if not url:
-        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
+        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", path)
     return _checked(url)
 
 
@@ -84,6 +84,9 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _missing(what: str, argument: str, variable: str, key: str, path: Path) -> RopewalkError:
-    hint = f"Pass {argument}=..., set {variable}, or write {key} to {path}; `ropewalk dev` starts a server and writes it."
+def _missing(what: str, argument: str, variable: str, path: Path) -> RopewalkError:
+    hint = (
+        f"Pass {argument}=..., set {variable}, or sign in with `ropewalk login`, which writes {path}; "
+        "so does `npm start` of a checkout, which starts a server on this machine."
+    )
     return RopewalkError(f"{what}.", code="CONFIG", field=argument, hint=hint)

@@ -63,7 +63,7 @@ class Function(Generic[P, R]):
 
         Examples
         --------
-        >>> list(process.map(["a.csv", "b.csv"]))
+        >>> list(process.map(["s3://bucket/a.csv", "s3://bucket/b.csv"]))
         """
         if errors not in ("raise", "skip"):
             raise ValueError(f'errors is {errors!r}: give "raise" or "skip"')
@@ -143,11 +143,11 @@ def function(
     Examples
     --------
     >>> @ropewalk.function(memory="16 GiB", region="us-west-2")
-    ... def count(path):
-    ...     return len(open(path).read())
-    >>> count("a.csv")                       # waits for the result
-    >>> future = count.submit("b.csv")       # a future of Dask
-    >>> lengths = list(count.map(paths))     # in parallel
+    ... def count(name):
+    ...     return len(name)
+    >>> count("amber-bay")                           # waits for the result
+    >>> future = count.submit("birch-hollow")        # a future of Dask
+    >>> lengths = list(count.map(["cedar", "dune"])) # in parallel
     """
     machine = {"cpu": cpu, "memory": memory, "gpu": gpu, "disk_size": disk_size}
     types = [vm_type] if isinstance(vm_type, str) else vm_type

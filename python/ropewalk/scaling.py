@@ -142,11 +142,11 @@ class ScaledCluster(LinkedCluster):
         )
         self._is_adaptive, self._requested = True, None
 
-    def _stop_adaptive(self, adaptive: AdaptiveScaling, reason: str) -> Any:
+    def _stop_adaptive(self, adaptive: AdaptiveScaling, reason: str | None) -> Any:
         if adaptive.state == "stopped":
             return asyncio.ensure_future(asyncio.sleep(0)) if self.asynchronous else None
         self._replace_adaptive(None)
-        self._log(f"Adaptive scaling is off: {reason}")
+        self._log("Adaptive scaling is off" if reason is None else f"Adaptive scaling is off: {reason}")
         return self._act(self._end_adaptive, adaptive)
 
     async def _end_adaptive(self, adaptive: AdaptiveScaling) -> None:

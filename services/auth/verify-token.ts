@@ -66,5 +66,5 @@ const refused = () =>
   new RopewalkError({
     code: 'UNAUTHENTICATED',
     message: 'The API token is missing, unknown, revoked or expired.',
-    hint: 'Send `Authorization: Bearer rw_...`. `ropewalk dev` writes a token to config.yaml in the Ropewalk home.',
+    hint: 'Send `Authorization: Bearer rw_...`. `ropewalk login` and `ropewalk dev` write a token to config.yaml in the Ropewalk home.',
   });

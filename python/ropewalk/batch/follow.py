@@ -57,7 +57,7 @@ def follow_lines(
         except RopewalkError as error:
             if not follow or not is_known or not is_temporary(error):
                 raise
-            logger.warning("Retrying: %s", error)
+            logger.warning("Retrying: %s", error.message)
             time.sleep(PAUSE_S)
 
 

@@ -10,7 +10,7 @@ from ropewalk.past import CostPoint, PastJob, past_path
 
 
 class TaskRun(TypedDict):
-    """A run of consecutive tasks in the same state."""
+    """A run of consecutive cells in the same state."""
 
     state: str
     count: int
@@ -18,12 +18,15 @@ class TaskRun(TypedDict):
 
 class DurationClass(TypedDict):
     fromMs: float
-    untilMs: float
+    #: Belongs to the next class.
+    toMs: float
     count: int
 
 
 class TaskStates(TypedDict):
     total: int
+    #: 1 up to 100,000 tasks; above, a cell has the state of its most urgent task.
+    tasksPerCell: int
     #: In the order of the tasks.
     runs: list[TaskRun]
     #: A histogram of the ended ones.

@@ -35,7 +35,8 @@ def report(error: BaseException, output: Output) -> int:
             output.err(_lines(text[:1].lower() + text[1:], None if type(error) is click.UsageError else "See --help."))
         return USAGE
     if isinstance(error, RopewalkError):
-        about = f"{error.field}: " if error.field and error.field not in error.message else ""
+        is_named = error.field is None or error.field in error.message or error.code == "CONFIG"
+        about = "" if is_named else f"{error.field}: "
         hint = None if error.hint is None else as_options(error.hint)
         output.err(_lines(f"{about}{as_options(error.message)}", hint, error.request_id))
         return USAGE if error.code in ("VALIDATION", "CONFIG") else FAILED
@@ -47,6 +48,7 @@ def report(error: BaseException, output: Output) -> int:
 def as_options(text: str) -> str:
     """Replaces arguments of Python by options of the command line."""
     text = text.replace("package_sync=False", "--no-package-sync").replace("=[...]", " NAME")
+    text = text.replace("command_on_instance=True", "--command-on-instance")
     text = re.sub(r'package_sync(\w+)=\["([^"]*)"\]', r"package_sync\1 \2", text)
     text = text.replace("Pass api_url=...", "Pass --api-url").replace("Pass token=...", "Pass --token-file")
     names = r"package_sync\w*|map_over\w*|task_timeout|job_timeout|watchdog_timeout|wait_for_capacity|allow_\w+|registry_auth\w*"

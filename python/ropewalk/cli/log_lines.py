@@ -46,6 +46,8 @@ def _in_time_order(lines: Iterable[Any]) -> Iterator[Any]:
             if len(held) >= _MAX_ORDERED:
                 yield from sorted(held, key=lambda one: one["at"])
                 held = []
+    except GeneratorExit:
+        raise
     except BaseException:
         # Includes the lines before a lost connection.
         yield from sorted(held, key=lambda one: one["at"])

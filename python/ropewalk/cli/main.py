@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -16,10 +17,12 @@ from ropewalk.cli.session import output
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
-    # The commands print the package's log records themselves.
-    logging.getLogger("ropewalk").addHandler(logging.NullHandler())
+    _replace_closed_streams()
+    logger = logging.getLogger("ropewalk")
+    logger.addHandler(_PROGRESS)
+    logger.setLevel(logging.INFO)
     try:
-        code = create_program().main(args=None if words is None else list(words), prog_name="ropewalk", standalone_mode=False)
+        code = _run(sys.argv[1:] if words is None else list(words))
         sys.stdout.flush()
     except click.exceptions.Exit as left:
         return left.exit_code
@@ -33,3 +36,28 @@ def main(words: Sequence[str] | None = None) -> int:
     except Exception as error:
         return report(error, output)
     return code if isinstance(code, int) else OK
+
+
+def _run(words: list[str]) -> Any:
+    """Without click's own `main`, which turns Ctrl-C and a closed pipe into exceptions and exit codes of its own."""
+    program = create_program()
+    with program.make_context("ropewalk", words) as context:
+        return program.invoke(context)
+
+
+def _replace_closed_streams() -> None:
+    """Python has None in the place of a stream that the shell has closed (`>&-`)."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+
+
+class _Progress(logging.Handler):
+    """Shows what the package logs: the repeated requests while the API does not answer."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        output.progress(record.getMessage())
+
+
+_PROGRESS = _Progress()
