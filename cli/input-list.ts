@@ -15,9 +15,15 @@ export interface InputList {
 
 /** @throws UsageError */
 export function listOf(fileContent: string, delimiter: string | undefined): InputList {
-  const lines = split(fileContent, delimiter).map((value) => `${JSON.stringify(value)}\n`);
-  const content = Buffer.from(lines.join(''));
-  checkListBytes(content.length);
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  for (const value of split(fileContent, delimiter)) {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`);
+    bytes += line.length;
+    if (bytes <= maxInputListBytes) lines.push(line);
+  }
+  checkListBytes(bytes);
+  const content = Buffer.concat(lines);
   const sha256 = createHash('sha256').update(content).digest('hex');
   return { list: { sha256, bytes: content.length, count: lines.length }, content };
 }

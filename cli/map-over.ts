@@ -45,7 +45,7 @@ export async function mapOverOf(
   if ([values, mapOverFile, inputVar, delimiter].every((each) => each === undefined)) return {};
   const fileContent = mapOverFile === undefined ? undefined : await readValues(mapOverFile, context.cwd);
   const named = inputVar === undefined ? {} : { inputVar };
-  if (values === undefined && fileContent !== undefined && jsonBytes(fileContent) > maxSentBytes) {
+  if (values === undefined && fileContent !== undefined && !fits(fileContent)) {
     const header = await readScriptHeader(words, new Set([delimiterOption]), context);
     const { list, content } = listOf(fileContent, delimiter ?? header.get(delimiterOption)?.at(-1));
     return { mapOver: { list, ...named }, list: content };
@@ -64,7 +64,9 @@ export const storedListNote =
   'the values of --map-over-file do not fit in a request: they are uploaded to the object store, and not sealed';
 
 const delimiterOption = 'map-over-delimiter';
-const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+/** JSON has no fewer bytes than its text; that of a large text may fit in no string. */
+const fits = (text: string): boolean =>
+  Buffer.byteLength(text) <= maxSentBytes && Buffer.byteLength(JSON.stringify(text)) <= maxSentBytes;
 
 async function readValues(path: string, cwd: string): Promise<string> {
   const bytes = await readFile(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {

@@ -57,6 +57,16 @@ it('refuses a file that is larger than a list may be before it reads it as text'
   });
 });
 
+it('refuses values whose JSON is larger than a list may be, or than a text can be', async () => {
+  await withDirectory(async (cwd) => {
+    const line = `${'\u0001'.repeat(30_000)}\n`;
+    await writeFile(join(cwd, 'inputs.txt'), line.repeat(3_000));
+    const { code, stderr, paths } = await submit(cwd, ['--map-over-file', 'inputs.txt', 'echo']);
+    expect([code, paths]).toEqual([2, []]);
+    expect(stderr).toContain('--map-over-file: the values have 515 MiB, and those of a job at most 256 MiB');
+  });
+});
+
 it('splits the list at the delimiter of the command line, or of the header of the script', async () => {
   await withDirectory(async (cwd) => {
     await writeFile(join(cwd, 'inputs.txt'), values.join(';'));
