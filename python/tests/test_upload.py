@@ -28,6 +28,18 @@ def test_what_of_an_uploaded_directory_is_not_sent_is_reported(jobs: JobsStandIn
     assert [file["path"] for file in sent["files"]] == ["in.txt"]
 
 
+def test_a_file_whose_name_would_arrive_changed_is_not_sent(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in (b"data/\xff.txt", "data/\u00fc.txt".encode()):
+        Path(os.fsdecode(name)).write_text("in")
+    with pytest.warns(UserWarning) as caught:
+        batch.run("true", upload="data")
+    assert [str(one.message) for one in caught] == ["not sent of data: \\xff.txt (its name is not in UTF-8)"]
+    [sent] = jobs.sent("/v1/jobs")
+    assert [file["path"] for file in sent["files"]] == ["\u00fc.txt"]
+
+
 def test_an_uploaded_directory_that_cannot_be_read_ends_the_submission(
     jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,7 +107,9 @@ def _of_upload(upload: Path, note: Callable[[str], None]) -> Iterator[Found]:
             path = file.relative_to(source).as_posix()
             if _PART.fullmatch(name):
                 continue
-            if file.is_file():
+            if (shown := os.fsencode(path).decode(errors="backslashreplace")) != path:
+                skipped.append(f"{shown} (its name is not in UTF-8)")
+            elif file.is_file():
                 yield describe(file, path)
             else:
                 skipped.append(f"{path} ({'neither a file nor a directory' if file.exists() else 'a link to nothing'})")
