@@ -43,6 +43,7 @@ import { logsCommand as allLogsCommand } from './commands/logs.ts';
 import { logoutCommand } from './commands/logout.ts';
 import { configCommand, configCommands } from './commands/config.ts';
 import { notebookCommand, notebookCommands } from './commands/notebook.ts';
+import { pruneCommand } from './commands/prune.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { setupCommand } from './commands/setup.ts';
 import { sweepCommand } from './commands/sweep.ts';
@@ -203,6 +204,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(reconcileCommand(context, finish))
     .addCommand(billCommand(context, finish))
     .addCommand(sweepCommand(context, finish))
+    .addCommand(pruneCommand(context, finish))
     .addCommand(destroyCommand(context, finish));
   for (const command of [program, ...allBelow(program)]) configure(command, context);
   return { program, exitCode: () => code };

@@ -22,10 +22,12 @@ export const bundleKey = (workspace: string, admissionId: string): string => `va
  * Content of users' and tasks' files by its SHA-256. Not sealed, because users and instances transfer it directly to and from a
  * bucket.
  */
-export const blobKey = (workspace: string, sha256: string): string => `files/${workspace}/${sha256}`;
+export const blobKey = (workspace: string, sha256: string): string => `${blobsPrefix}${workspace}/${sha256}`;
+export const blobsPrefix = 'files/';
 /** Lists of files: one object for each attempt of a task, or for each addition by a user. */
 export const filestorePrefix = (workspace: string, filestore: string): string =>
-  `filestores/${workspace}/${filestore}/`;
+  `${filestoresPrefix}${workspace}/${filestore}/`;
+export const filestoresPrefix = 'filestores/';
 export const namedFilestore = (name: string): string => `named/${name}`;
 /** The filestore of a job that names none. */
 export const ownFilestore = (admissionId: string): string => `own/${admissionId}`;

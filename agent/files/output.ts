@@ -10,8 +10,8 @@ import { describeFile } from './http-file.ts';
 import type { LocalFile, Transfers } from './transfers.ts';
 
 export interface OutputInput {
-  session: Session;
-  transfers: Transfers;
+  session: Pick<Session, 'call'>;
+  transfers: Pick<Transfers, 'upload'>;
   directory: string;
   before: Snapshot;
   attempt: { task: number; taskId: number; attempt: number };
@@ -40,18 +40,24 @@ export async function storeOutput(input: OutputInput): Promise<void> {
     stored.push({ path, executable, ...content });
     local.push({ source, within, ...content });
   }
-  await transfers.upload(local, signal);
-  signal.throwIfAborted();
-  const answer = await session.call({
-    method: 'POST',
-    path: '/v1/agent/task-files',
-    body: () => ({ ...attempt, files: stored }),
-    timeoutMs: recordTimeoutMs,
-    read: jsonBy((json) => storedTaskFiles.parse(json)),
-  });
-  if (answer === null) throw new Error('the agent stops');
-  if (answer.missing.length > 0) throw new Error('files changed while they were stored');
+  // An operator may delete content before a record refers to it (`ropewalk prune`): it is uploaded again.
+  for (let round = 1; round <= maxRounds; round += 1) {
+    await transfers.upload(local, signal);
+    signal.throwIfAborted();
+    const answer = await session.call({
+      method: 'POST',
+      path: '/v1/agent/task-files',
+      body: () => ({ ...attempt, files: stored }),
+      timeoutMs: recordTimeoutMs,
+      read: jsonBy((json) => storedTaskFiles.parse(json)),
+    });
+    if (answer === null) throw new Error('the agent stops');
+    if (answer.missing.length === 0) return;
+  }
+  throw new Error('the object store lost some of the files');
 }
+
+const maxRounds = 3;
 
 /** The API checks each file in the object store. */
 const recordTimeoutMs = 120_000;
