@@ -36,7 +36,7 @@ _IN_PYTHON: Mapping[str, str] = {
     "workspace": "",
 }
 #: Commands for operators.
-_OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "bill", "sweep", "destroy")
+_OPERATORS = ("dev", "doctor", "setup", "init", "reconcile", "bill", "sweep", "prune", "destroy")
 
 
 def _elsewhere(path: str) -> click.Command:
