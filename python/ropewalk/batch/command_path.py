@@ -3,10 +3,10 @@ launched to find that out."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ropewalk.batch.found_file import JobFile
@@ -28,8 +28,8 @@ def check_command_path(words: Sequence[str], sent: Sequence[str], files: Sequenc
         return
     if not is_path and (options.get("requirements") or shutil.which(first, mode=0)):
         return
-    path = Path(first).expanduser() if first.startswith("~/") else Path(first)
-    if path.exists() or any(names_of(file) & {*_GIVERS} for file in files):
+    path = os.path.expanduser(first) if first.startswith("~/") else first
+    if os.path.exists(path) or any(names_of(file) & {*_GIVERS} for file in files):
         return
     raise ValueError(
         f"{first} does not exist here, so it would not be sent to the instances. "

@@ -65,7 +65,7 @@ def _of_word(word: str, note: Callable[[str], None]) -> Found | None:
     here = Path.cwd()
     # Without following links: a link below this directory is one of its files.
     source = Path(os.path.abspath(os.path.expanduser(word) if word.startswith("~/") else word))
-    if not source.is_file():
+    if not os.path.isfile(source):
         return None
     is_below = here in source.parents
     path = source.relative_to(here).as_posix() if is_below else source.name

@@ -38,7 +38,7 @@ def files_named_in(
     known: set[Path] = set()
     for word in dict.fromkeys(word for script in scripts for word in _words_of(script)):
         source = Path(os.path.abspath(word))
-        if source in known or here not in source.parents or not source.is_file():
+        if source in known or here not in source.parents or not os.path.isfile(source):
             continue
         known.add(source)
         file = describe(source, source.relative_to(here).as_posix())

@@ -77,7 +77,7 @@ def is_python(words: Sequence[str]) -> bool:
 def programs_of(command: str | Sequence[str], is_text: bool) -> list[Path]:
     """Scripts that run, for what they import."""
     words = [] if is_text else shlex.split(command) if isinstance(command, str) else [*command]
-    return [path for word in words if word.endswith(".py") and (path := Path(word).expanduser()).is_file()]
+    return [path for word in words if word.endswith(".py") and os.path.isfile(path := Path(os.path.expanduser(word)))]
 
 
 def numbers_of(jobs: int | Sequence[int] | None) -> list[int] | None:

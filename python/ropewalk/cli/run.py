@@ -243,13 +243,13 @@ def _credentials(flags: Mapping[str, Any]) -> dict[str, Any]:
 def _find_modules_of(command: Sequence[str]) -> None:
     """Package sync takes modules from this process's path. As for `python script.py`, it includes those beside the
     script; they are last here, so that none replaces a module of this program."""
-    script = next((Path(word).expanduser() for word in command if word.endswith(".py")), None)
+    script = next((Path(os.path.expanduser(word)) for word in command if word.endswith(".py")), None)
     sys.path.append(os.getcwd() if script is None else str(script.resolve().parent))
 
 
 def _words_of(command: Sequence[str], on_instance: bool) -> Sequence[str]:
     """One word with blanks is a command line, unless it is the name of a file."""
-    if len(command) > 1 or on_instance or not re.search(r"\s", command[0]) or Path(command[0]).is_file():
+    if len(command) > 1 or on_instance or not re.search(r"\s", command[0]) or os.path.isfile(command[0]):
         return command
     return split_words(command[0]) or command
 
