@@ -2,6 +2,7 @@
 // unavailable, because it connects on first use. It does not start without its database.
 import { access, constants, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
@@ -185,8 +186,11 @@ const deferredWork = runDeferredWork(deps);
 const closeRest = async (): Promise<void> => {
   await tracing?.close();
   await metrics?.close();
+  // Messages that still wait for the mail server are given up then.
+  const settled = Promise.all([deferredWork, deps.linkMails.settled()]);
+  await Promise.race([settled, sleep(settings.drainMs, undefined, { ref: false })]);
+  mailer?.close();
   await deferredWork;
-  await deps.linkMails.settled();
   await firstCheck;
   await store.close();
   await connection.close();

@@ -22,6 +22,7 @@ export type MailAnswer = { isFinal: boolean } & (
 export interface Mailer {
   /** Never rejects. */
   send(mail: OutgoingMail): Promise<MailAnswer>;
+  /** Messages that still wait for a connection end with an error. */
   close(): void;
 }
 

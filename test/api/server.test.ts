@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,10 @@ describe('the API process', () => {
     for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
   });
 
-  const start = async (port: number, { hasDatabase = true } = {}) => {
+  const start = async (
+    port: number,
+    { hasDatabase = true, more = {} }: { hasDatabase?: boolean; more?: object } = {},
+  ) => {
     const home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
     homes.push(home);
     const env = {
@@ -34,6 +37,7 @@ describe('the API process', () => {
       ROPEWALK_PROVIDERS: 'local',
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       TEMPORAL_CONFIG_FILE: join(home, 'none.toml'),
+      ...more,
     };
     if (hasDatabase) await createDatabase(home);
     else await createKeys(join(home, 'keys.json'));
@@ -62,6 +66,37 @@ describe('the API process', () => {
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
     expect(output.text).toContain('"ended"');
+  });
+
+  it('waits for no mail server when it ends: links to sign in that still wait are given up', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const more = {
+      ROPEWALK_SMTP_URL: `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      ...{ ROPEWALK_MAIL_FROM: 'ropewalk@control.example', ROPEWALK_MAIL_SIGN_IN: 'on', ROPEWALK_DRAIN_SECONDS: '1' },
+    };
+    try {
+      const { child, output, home } = await start(0, { more });
+      const names = Array.from({ length: 10 }, (_, nth) => `p${nth}@example.com`);
+      await addUsers(home, names);
+      const line = await eventually(() => output.text.split('\n').find((text) => text.includes('"listening"')));
+      const url = `http://127.0.0.1:${JSON.parse(line).port}/v1/login/mail`;
+      const headers = { 'content-type': 'application/json' };
+      for (const address of names) {
+        const body = JSON.stringify({ address, challenge: 'c'.repeat(43) });
+        expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202);
+      }
+      await eventually(() => sockets.length === 2);
+      child.kill('SIGTERM');
+      await eventually(() => output.text.split('could not be sent').length > names.length - 2);
+      for (const socket of sockets) socket.destroy();
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(sockets).toHaveLength(2);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    }
   });
 
   it('says so and fails when its port is taken', async () => {
@@ -163,4 +198,12 @@ async function createDatabase(home: string): Promise<void> {
   await store.deployment.claimKeys(await createKeys(join(home, 'keys.json')));
   await store.close();
   await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_test' }));
+}
+
+async function addUsers(home: string, names: readonly string[]): Promise<void> {
+  const store = await openStore({ url: null, file: join(home, 'ropewalk.db'), migrate: false });
+  const token = { id: 't', secretHash: 's', expiresAtMs: null };
+  await store.workspaces.create({ slug: 'default', admin: { name: 'ada', token }, nowMs: Date.now() });
+  for (const name of names) await store.people.putUser('default', { name, role: 'member', by: null }, Date.now());
+  await store.close();
 }
