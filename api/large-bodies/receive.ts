@@ -1,17 +1,17 @@
 // The bytes of a large body, each copied once as it arrives: to join them at the end would keep other requests waiting.
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 
 import type { Context } from 'hono';
 
 import { bodyBytes } from '../middleware/body-bytes.ts';
+import { incomingOf } from '../middleware/incoming.ts';
 import type { AppEnv } from '../routes/app.ts';
 
 export async function receiveBody(c: Context<AppEnv>): Promise<Uint8Array<ArrayBuffer>> {
   const length = bodyBytes(c.req);
-  const env: unknown = c.env;
-  const incoming: unknown = typeof env === 'object' && env !== null && 'incoming' in env ? env.incoming : null;
-  if (incoming instanceof IncomingMessage && typeof length === 'number') return receive(incoming, length);
+  const incoming = incomingOf(c);
+  if (incoming !== null && typeof length === 'number') return receive(incoming, length);
   return new Uint8Array(await c.req.arrayBuffer());
 }
 

@@ -1,11 +1,10 @@
 // A body that is being received holds memory that others wait for, so a very slow sender is refused within seconds.
-import { IncomingMessage } from 'node:http';
-
 import type { Context } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { bodyRateEveryMs, minBodyBytesPerSecond } from '../../domain/requests/limits.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { incomingOf } from './incoming.ts';
 
 /** Rejects with TIMEOUT when less than `minBodyBytesPerSecond` arrived in two consecutive rounds, and then closes the connection. */
 export async function notTooSlow<T>(c: Context<AppEnv>, receive: () => Promise<T>): Promise<T> {
@@ -30,12 +29,6 @@ export async function notTooSlow<T>(c: Context<AppEnv>, receive: () => Promise<T
   } finally {
     clearInterval(timer);
   }
-}
-
-function incomingOf(c: Context<AppEnv>): IncomingMessage | null {
-  const env: unknown = c.env;
-  const incoming: unknown = typeof env === 'object' && env !== null && 'incoming' in env ? env.incoming : null;
-  return incoming instanceof IncomingMessage ? incoming : null;
 }
 
 const tooSlow = (): RopewalkError =>

@@ -1,16 +1,14 @@
 // The address of a caller, for limits of callers without a token. A header counts only as far as our own proxies have written it.
-import { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 
 import type { Context } from 'hono';
 
 import { parseIpv6 } from '../../domain/ipv6.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { incomingOf } from './incoming.ts';
 
 export const callerAddress = (c: Context<AppEnv>): string | null => {
-  const env: unknown = c.env;
-  const incoming: unknown = typeof env === 'object' && env !== null && 'incoming' in env ? env.incoming : null;
-  const peer = incoming instanceof IncomingMessage ? incoming.socket.remoteAddress : undefined;
+  const peer = incomingOf(c)?.socket.remoteAddress;
   return addressOf(peer, c.req.header('x-forwarded-for'), c.var.deps.trustedProxies ?? 0);
 };
 

@@ -8,11 +8,20 @@ import { errorHeader } from '../../schema/agent.ts';
 import type { ErrorBody, ErrorLine } from '../../schema/common.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { describeBound } from './bounds.ts';
+import { hasLeft } from './incoming.ts';
 import { logFields } from './log-fields.ts';
+
+/** nginx's number for it, in logs and metrics: no client receives this answer, so it has no error code. */
+const clientClosed = 499;
 
 export function answerError(error: unknown, c: Context<AppEnv>): Response {
   const { problem, retryAfterMs } = understand(error);
   const { status, retryable } = errorCodes[problem.code];
+  const isOfClient = status < 500 || problem === internal;
+  if (isOfClient && hasLeft(c)) {
+    c.var.deps.logger.debug({ ...logFields(c), err: error }, 'the client closed its connection');
+    return new Response(null, { status: clientClosed });
+  }
   if (status >= 500) {
     const log = { ...logFields(c), code: problem.code };
     if (problem.code === 'NOT_YET') c.var.deps.logger.debug(log, problem.message);

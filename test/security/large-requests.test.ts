@@ -106,7 +106,7 @@ describe('a job with large files', () => {
       broken.write(body.slice(0, 5_000_000));
       await eventually(async () => (broken.writableLength === 0 ? true : null));
       broken.destroy();
-      await eventually(async () => (api.logged.some((line) => line.includes('"status":422')) ? true : null));
+      await eventually(async () => (api.logged.some((line) => line.includes('"status":499')) ? true : null));
       expect(api.logged.join('')).not.toContain('a request failed');
       const answer = await fetch(`http://127.0.0.1:${port}/v1/jobs`, { method: 'POST', headers, body });
       expect(answer.status).toBe(201);
