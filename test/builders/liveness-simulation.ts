@@ -52,6 +52,8 @@ interface Simulation {
   born: number;
   /** The API's records: when each agent last reported, and when its silence is due. */
   rows: Map<string, { heardAtMs: number; sinceMs: number; dueAtMs: number }>;
+  /** What the API has heard and could not write: when each agent last reported. */
+  unwritten: Map<string, number>;
   /** Null while the API is down. */
   upSinceMs: number | null;
   /** Null while the API cannot write its records; it still answers. */
@@ -75,7 +77,7 @@ function runSimulation(rules: ClusterRules, { instances, steps }: LivenessPlan, 
     rules,
     state: rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: bornAtMs }, settings),
     ...{ nowMs: bornAtMs, born: 0, inspections: 0, met, upSinceMs: bornAtMs, writingSinceMs: bornAtMs },
-    ...{ rows: new Map(), dead: new Map(), mute: new Set() },
+    ...{ rows: new Map(), unwritten: new Map(), dead: new Map(), mute: new Set() },
   };
   live(sim, minuteMs);
   for (const each of steps) take(sim, each);
@@ -95,6 +97,8 @@ function take(sim: Simulation, each: typeof step extends fc.Arbitrary<infer T> ?
     sim.writingSinceMs = null;
     live(sim, each.minutes * minuteMs);
     sim.writingSinceMs = sim.nowMs;
+    for (const [id, heardAtMs] of sim.unwritten) write(sim, id, heardAtMs);
+    sim.unwritten.clear();
     return sim.met('outage of its database');
   }
   if (each.do === 'mute all') for (const { id } of ready(state)) mute.add(id);
@@ -128,17 +132,22 @@ function live(sim: Simulation, ms: number): void {
   decide(sim);
 }
 
-function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs, writingSinceMs }: Simulation): void {
+function speak(sim: Simulation): void {
+  const { rules, state, rows, unwritten, dead, mute, nowMs, upSinceMs, writingSinceMs } = sim;
   if (upSinceMs === null) return;
   for (const { id, state: is } of state.instances) {
     if (dead.has(id) || mute.has(id)) continue;
     const register = { instance: id, bootId: id, kind: 'register', address: 'a' } as const;
     if (is === 'starting') rules.applyReport(state, register, nowMs);
-    if (writingSinceMs === null) continue;
-    const known = rows.get(id);
-    if (known !== undefined && nowMs < known.heardAtMs + aliveEveryMs) continue;
-    rows.set(id, { heardAtMs: nowMs, sinceMs: known?.sinceMs ?? nowMs, dueAtMs: nowMs + silentAfterMs });
+    const heardAtMs = unwritten.get(id) ?? rows.get(id)?.heardAtMs;
+    if (heardAtMs !== undefined && nowMs < heardAtMs + aliveEveryMs) continue;
+    if (writingSinceMs === null) unwritten.set(id, nowMs);
+    else write(sim, id, nowMs);
   }
+}
+
+function write({ rows }: Simulation, id: string, heardAtMs: number): void {
+  rows.set(id, { heardAtMs, sinceMs: rows.get(id)?.sinceMs ?? heardAtMs, dueAtMs: heardAtMs + silentAfterMs });
 }
 
 /** As services/liveness/round.ts does. */
