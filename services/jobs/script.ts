@@ -1,7 +1,7 @@
 // Checks a job's files before anything is written, and reads the header of its script.
 import { maxHeaderBytes, parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { findClash, findOwnClash } from '../../domain/file-path.ts';
+import { findClash, findOwnClash, isFilePath } from '../../domain/file-path.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
 import { startOfBase64, type Base64Text, type JobBody } from './body.ts';
@@ -40,6 +40,10 @@ export function checkFiles(files: readonly { path: string }[]): void {
     if (parts.some((part) => part === '' || part === '.' || part === '..') || /[\\\p{Cc}]/u.test(path)) {
       const hint = 'Give a path below the working directory, with "/" between its parts, without "..".';
       throw invalid(field, `${field}: ${JSON.stringify(path)} does not stay in the task's working directory.`, hint);
+    }
+    if (!isFilePath(normalPath(path))) {
+      const why = 'a name has at most 255 bytes in UTF-8, and no half of a surrogate pair';
+      throw invalid(field, `${field}: ${JSON.stringify(path)} is no path of a file: ${why}.`);
     }
   }
   const paths = files.map(({ path }) => normalPath(path));

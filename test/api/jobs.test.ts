@@ -183,6 +183,8 @@ describe('submitting a job', () => {
     ['a bad duration', { jobTimeout: 'soon' }, 'jobTimeout'],
     ['a life longer than its bundle is kept', { jobTimeout: '398 days' }, 'jobTimeout'],
     ['a path that leaves', { files: [script('', '../x')] }, 'files.0.path'],
+    ['a path with half a character', { files: [script('', 'x\ud800')] }, 'files.0.path'],
+    ['a path with a long name', { files: [script('', `a/${'x'.repeat(256)}`)] }, 'files.0.path'],
     ['an absolute path', { files: [script('', '/etc/x')] }, 'files.0.path'],
     ['a backslash', { files: [script('', 'a\\b')] }, 'files.0.path'],
     ['the same path twice', { files: [script('', 'a'), script('', './a')] }, 'files.1.path'],
