@@ -76,7 +76,11 @@ export function createLoginRates(now: () => number): LoginRates {
   };
 
   function count(windows: Map<string, Window>, key: string | null, { max, message, lengthMs }: Limit): void {
-    for (const [each, window] of windows) if (hasEnded(window, lengthMs)) windows.delete(each);
+    // Oldest first: a window enters the map when it begins.
+    for (const [each, window] of windows) {
+      if (!hasEnded(window, lengthMs)) break;
+      windows.delete(each);
+    }
     if (key === null) return;
     const window = windows.get(key) ?? { sinceMs: now(), count: 0 };
     if (window.count >= max) throw tooMany(message, window, lengthMs);
