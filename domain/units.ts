@@ -80,6 +80,10 @@ for (const [index, letter] of [...'kmgtp'].entries()) {
 /** `1 instance`, `2 instances`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** E.g. "1 of 3 instances have registered". */
+export const registeredText = (ready: number, instances: number): string =>
+  `${ready} of ${plural(instances, 'instance')} ${instances === 1 ? 'has' : 'have'} registered`;
+
 const spelledUnits: [string, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

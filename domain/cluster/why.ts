@@ -1,7 +1,7 @@
 // Explains why a cluster runs or waits, is not bigger, or has stopped. Pure, from its view.
 import { idleGpusText, type IdleGpus } from '../gpu-use.ts';
 import type { Reason } from '../reason.ts';
-import { plural, spellDuration } from '../units.ts';
+import { plural, registeredText, spellDuration } from '../units.ts';
 import { clause, eventFact, eventsOfReason, fact, newestEvent, timeText, type WhySentence } from '../why.ts';
 import { scaleInAfterMs, type Adaptive } from './dask/adaptive-settings.ts';
 import { jobOver } from './plan.ts';
@@ -96,7 +96,7 @@ function explainState(cluster: ClusterFacts, idleTimeoutMs: number | null): WhyS
   const wanted = fact('instances wanted', target, null, newestEvent(events, ...sizeEvents));
   const counts = [fact('instances registered', ready), wanted];
   if (status === 'starting' || status === 'scaling') {
-    const text = `The cluster is ${status}: ${ready} of ${plural(target, 'instance')} have registered${startedText(dask)}.`;
+    const text = `The cluster is ${status}: ${registeredText(ready, target)}${startedText(dask)}.`;
     return [{ about, text, facts: counts }];
   }
   const since = fact('ready', timeText(readyAtMs ?? createdAtMs), readyAtMs, newestEvent(events, 'READY'));

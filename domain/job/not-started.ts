@@ -1,6 +1,6 @@
 // Explains why no task of an admitted job has started yet, from the state of its instances.
 import type { Reason } from '../reason.ts';
-import { plural } from '../units.ts';
+import { registeredText } from '../units.ts';
 
 interface NotStarted {
   number: number;
@@ -14,7 +14,7 @@ export function notStartedReason(
   cluster: { instances: readonly { state: string }[] } | null,
 ): Reason {
   const ready = cluster?.instances.filter(({ state }) => state === 'ready').length ?? 0;
-  const registered = `${ready} of ${plural(instances, 'instance')} have registered`;
+  const registered = registeredText(ready, instances);
   if (ready === 0) return { code: 'WAITING_FOR_INSTANCES', text: `${registered}.`, atMs: submittedAtMs };
   return {
     code: 'PREPARING',

@@ -8,7 +8,7 @@ import {
   type ClusterFacts,
 } from '../cluster/why.ts';
 import type { Reason } from '../reason.ts';
-import { plural } from '../units.ts';
+import { plural, registeredText } from '../units.ts';
 import { clause, eventFact, fact, newestEvent, timeText, type WhySentence } from '../why.ts';
 import type { FailureGroup } from './failure-groups.ts';
 import { instancesFor } from './placement.ts';
@@ -78,7 +78,7 @@ function explainState(job: JobFacts, cluster: JobCluster | null, rules: JobRules
   const registered = fact('instances registered', ready);
   if (job.status === 'pending') {
     const gang = rules?.gang === true ? ' Its tasks start when all instances are ready.' : '';
-    const text = `No task has started since the job was submitted at ${timeText(submittedAtMs)}: ${ready} of ${plural(instances, 'instance')} have registered.${gang}`;
+    const text = `No task has started since the job was submitted at ${timeText(submittedAtMs)}: ${registeredText(ready, instances)}.${gang}`;
     return { about: 'state', text, facts: [fact('submitted', timeText(submittedAtMs), submittedAtMs), registered] };
   }
   const { total, running, assigned, pending, done } = tasks;
