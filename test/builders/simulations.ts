@@ -20,6 +20,9 @@ export interface CheckOptions {
   endOnFailure?: boolean;
 }
 
+/** Simulations are synchronous: a limit ends none of them, and fails only a run on a slow machine. */
+export const simulationTimeoutMs = 1_800_000;
+
 /** Throws when a simulation breaks its rules; otherwise returns the share of simulations, 0 to 1, that reached each subject. */
 export function checkSimulations<Plan, Subject extends string>(
   { plan, subjects, run }: Simulations<Plan, Subject>,

@@ -10,9 +10,9 @@ import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
 import { checkCapacitySimulations } from '../../builders/capacity-simulation.ts';
-import { describeShares } from '../../builders/simulations.ts';
+import { describeShares, simulationTimeoutMs } from '../../builders/simulations.ts';
 
-it('keeps its promises in every simulation', { timeout: 240_000 }, () => {
+it('keeps its promises in every simulation', { timeout: simulationTimeoutMs }, () => {
   const rules = { ...apply, ...inspect, ...capacity, ...create, ...releaseInstances, ...plan, ...requests, ...view };
   const shares = checkCapacitySimulations(rules, { numRuns: 2_000 });
   console.log(`capacity simulations reached: ${describeShares(shares)}`);

@@ -9,9 +9,9 @@ import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
 import { checkClusterSimulations } from '../../builders/cluster-simulation.ts';
-import { describeShares } from '../../builders/simulations.ts';
+import { describeShares, simulationTimeoutMs } from '../../builders/simulations.ts';
 
-it('keeps its promises in every simulation', { timeout: 240_000 }, () => {
+it('keeps its promises in every simulation', { timeout: simulationTimeoutMs }, () => {
   const shares = checkClusterSimulations(
     { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view },
     { numRuns: 10_000 },

@@ -10,11 +10,11 @@ import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/status.ts';
 import { checkLivenessSimulations } from '../../builders/liveness-simulation.ts';
-import { describeShares } from '../../builders/simulations.ts';
+import { describeShares, simulationTimeoutMs } from '../../builders/simulations.ts';
 
 it(
   'finds dead instances in time, loses none to an outage of the API, and inspects none on a calm day',
-  { timeout: 240_000 },
+  { timeout: simulationTimeoutMs },
   () => {
     const rules = { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view };
     const shares = checkLivenessSimulations(rules, { numRuns: 3_000 });

@@ -12,6 +12,7 @@ import { openStates, openTasks } from '../../../domain/job/open-tasks.ts';
 import type { Grant } from '../../../domain/job/protocol.ts';
 import type { JobState } from '../../../domain/job/state.ts';
 import { pageDue, pageWritten, summarizeJob } from '../../../domain/job/summary.ts';
+import { simulationTimeoutMs } from '../../builders/simulations.ts';
 
 const agents = 20;
 const perRequest = 50;
@@ -37,7 +38,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('continue as new') }) },
 );
 
-it('records each of a million tasks once, and its state stays below 600 kB', { timeout: 120_000 }, () => {
+it('records each of a million tasks once, and its state stays below 600 kB', { timeout: simulationTimeoutMs }, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 8, maxLength: 16, size: 'max' }), (steps) => {
       const run = createRun();
