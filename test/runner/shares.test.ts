@@ -35,9 +35,14 @@ describe('the shares of the part full', () => {
     expect(shares.flat().filter((path) => needs.test(readFileSync(`${root}/${path}`, 'utf8')))).toEqual([]);
   });
 
-  it('are of about the same length, also when there are files of an unknown length', () => {
-    const many = Array.from({ length: 30 }, (_, index) => `test/new/${index}.full.test.ts`);
-    expect(numbers.map((share) => filesOfShare(many, share).length)).toEqual([10, 10, 10]);
+  it('stay as they are when files are added, and have about as many of these', () => {
+    const many = Array.from({ length: 300 }, (_, index) => `test/new/${index}.full.test.ts`);
+    for (const share of numbers) {
+      const [before, after] = [shares[share - 1] ?? [], filesOfShare([...many, ...files], share)];
+      expect(after).toEqual(expect.arrayContaining(before));
+      expect(before.length).toBeGreaterThan(files.length / 5);
+      expect(after.length - before.length).toBeGreaterThan(75);
+    }
   });
 
   it('follow each other day by day, the same for all runs of a day', () => {
