@@ -92,7 +92,10 @@ describe('on EC2', () => {
     const over = await client.jobs.wait(brief.number);
     expect([over.status, over.reason?.code]).toEqual(['error', 'NO_INSTANCES']);
     expect(over.reason?.text).toMatch(/InsufficientInstanceCapacity/);
-    const waiting = await client.clusters.get(patient.number);
+    const waiting = await eventually(async () => {
+      const seen = await client.clusters.get(patient.number);
+      return seen.waitingForCapacity === null ? null : seen;
+    });
     expect([waiting.status, waiting.launched, waiting.waitingForCapacity?.missing]).toEqual(['starting', 0, 1]);
     expect(waiting.waitingForCapacity?.text).toMatch(/1 of 1 instances are unavailable now; .*InsufficientInstance/);
     expect(waiting.events.map(({ code }) => code)).toContain('WAITING_FOR_CAPACITY');

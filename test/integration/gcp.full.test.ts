@@ -53,9 +53,12 @@ describe('on Compute Engine', () => {
     const launched = (await gcp.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
     expect(launched).toHaveLength(plan.head.count + plan.workers.count);
     expect(new Set(launched.map(({ zone }) => zone)).size).toBe(1);
-    const { items } = await client.costs.read({ by: 'job' });
-    const cost = items.find(({ key }) => key === String(job.number));
-    expect([cost?.instances, (cost?.dollars ?? 0) > 0]).toEqual([launched.length, true]);
+    // The cluster's last write, after its last instance has ended, has the costs of all of them.
+    const cost = await eventually(async () => {
+      const { items } = await client.costs.read({ by: 'job' });
+      return items.find(({ key, instances }) => key === String(job.number) && instances === launched.length);
+    });
+    expect(cost.dollars).toBeGreaterThan(0);
     const { calls } = await gcp.emulator.counts();
     expect(calls['firewalls.insert']).toBe(1);
     await eventually(async () => (await gcp.emulator.resources()).firewalls.length === 0 || null);

@@ -66,7 +66,7 @@ const call = async (method: string, path: string, body?: unknown) => {
 };
 
 describe('a life with secrets', () => {
-  it('leaves none where it does not belong', async () => {
+  it('leaves none where it does not belong', { timeout: 600_000 }, async () => {
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
     const file = Buffer.from(`# ${secrets['file']}\n`).toString('base64');
     const common = {
@@ -147,11 +147,14 @@ describe('a life with secrets', () => {
     await client.jobs.wait(numberOf(running));
     await client.jobs.wait(numberOf(failing)).catch(() => undefined);
     for (const each of withUrls) {
-      // It reports the failed download, and would keep trying.
-      await eventually(async () => {
-        const { text } = await call('GET', `/v1/clusters/${numberOf(each)}/events`);
-        return text.includes('127.0.0.1:9/…') ? true : null;
-      });
+      // It reports the failed download, and would keep trying. Its agent installs uv first.
+      await eventually(
+        async () => {
+          const { text } = await call('GET', `/v1/clusters/${numberOf(each)}/events`);
+          return text.includes('127.0.0.1:9/…') ? true : null;
+        },
+        { timeoutMs: 150_000 },
+      );
       await call('POST', `/v1/jobs/${numberOf(each)}/cancel`);
       await client.jobs.wait(numberOf(each)).catch(() => undefined);
     }
