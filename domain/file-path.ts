@@ -7,11 +7,22 @@ const maxNameBytes = 255;
 /** True for a relative path that stays below the directory that it is joined to. */
 export function isFilePath(path: string): boolean {
   // A lone surrogate has no UTF-8 encoding, so the name would change.
-  if (path.includes('\0') || !path.isWellFormed() || utf8Bytes(path) > maxPathBytes) return false;
-  return path
-    .split('/')
-    .every((name) => name !== '' && name !== '.' && name !== '..' && utf8Bytes(name) <= maxNameBytes);
+  if (path.includes('\0') || !path.isWellFormed() || /(^|\/)\.{0,2}(\/|$)/.test(path)) return false;
+  // One pass: a request may have 8,000 paths of 190 names.
+  let bytes = 0;
+  let nameBytes = 0;
+  for (let at = 0; at < path.length; at += 1) {
+    const unit = path.charCodeAt(at);
+    // Of a pair of surrogates, four bytes in all, each is half.
+    const size = unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3;
+    bytes += size;
+    nameBytes = unit === slash ? 0 : nameBytes + size;
+    if (nameBytes > maxNameBytes) return false;
+  }
+  return bytes <= maxPathBytes;
 }
+
+const slash = 0x2f;
 
 /** A file of one list that cannot share a directory with a file of another list: both paths are equal, or one is a parent of the other. */
 export interface Clash {
@@ -24,6 +35,7 @@ export interface Clash {
  * paths' characters, not with their levels.
  */
 export function findClash(paths: readonly string[], others: readonly string[]): Clash | null {
+  if (others.length === 0) return null;
   const all = inOrder([
     ...paths.map((path, index) => ({ path, index })),
     ...others.map((path) => ({ path, index: null })),
@@ -84,12 +96,3 @@ const plainName = (name: string): string =>
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '');
-
-function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
-}

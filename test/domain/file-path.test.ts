@@ -2,7 +2,33 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { findClash, findOwnClash, isGits } from '../../domain/file-path.ts';
+import { findClash, findOwnClash, isFilePath, isGits, maxPathBytes } from '../../domain/file-path.ts';
+
+describe('the path of a file', () => {
+  const name = fc.oneof(
+    fc.constantFrom('a', '', '.', '..', '...', '.a', 'a.', 'é', '漢', '🚀', '\0', '\ud800', '\udc00', '\n'),
+    fc
+      .tuple(fc.constantFrom('a', 'é', '漢', '🚀'), fc.integer({ min: 60, max: 260 }))
+      .map(([one, count]) => one.repeat(count)),
+  );
+
+  it('has real names of at most 255 bytes, and at most 1,024 in all', () => {
+    const bytes = (text: string): number => Buffer.byteLength(text);
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {
+        const path = names.join('/');
+        const isReal = names.every((each) => !['', '.', '..'].includes(each) && bytes(each) <= 255);
+        const isKept = Buffer.from(path).toString() === path && !path.includes('\0');
+        const expected = isReal && isKept && bytes(path) <= maxPathBytes;
+        expect(isFilePath(path)).toBe(expected);
+        if (expected) accepted += 1;
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(accepted).toBeGreaterThan(300);
+  });
+});
 
 describe('two lists of files', () => {
   it.each([
