@@ -6,7 +6,7 @@ import { withFormat, type CliContext, type Finish, type FormatFlag } from '../co
 export function billCommand({ env, home, output }: CliContext, finish: Finish): Command {
   return withFormat(new Command('bill'))
     .description("Compare AWS's bill with the cost ledger, by cluster. On the machine of the control plane.")
-    .argument('<files...>', 'CSV files of a Cost and Usage report (CUR 2.0), also .csv.gz')
+    .argument('<files...>', 'Parquet or CSV files of a Cost and Usage report (CUR 2.0), also .csv.gz')
     .action(async (files: string[], flags: FormatFlag) => {
       // Loaded only here: no other command may depend on the server's code.
       const { runBill } = await import('../../ops/bill/bill.ts');

@@ -9,7 +9,8 @@ import type { Store } from '../../store/store.ts';
 import { databasePlace } from '../database.ts';
 import { reporting, type Said } from '../report.ts';
 import { readCsv } from './csv.ts';
-import { readCurLine } from './cur.ts';
+import { isCurColumn, readCurLine } from './cur.ts';
+import { isParquet, readParquet } from './parquet.ts';
 
 export interface BillOptions {
   env: Record<string, string | undefined>;
@@ -41,7 +42,8 @@ export async function compareFiles(
   const bill = createBill();
   for (const file of files) {
     try {
-      for await (const row of readCsv(file)) {
+      const rows = (await isParquet(file)) ? readParquet(file, isCurColumn) : readCsv(file);
+      for await (const row of rows) {
         const line = readCurLine(row, deployment?.deploymentId ?? '', file);
         if (line !== null) bill.add(line);
       }
@@ -50,7 +52,7 @@ export async function compareFiles(
       throw new RopewalkError({
         code: 'VALIDATION',
         message: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-        hint: 'Give CSV files, as they are or compressed with gzip.',
+        hint: 'Give whole files of the report: Parquet, or CSV as it is or compressed with gzip.',
       });
     }
   }

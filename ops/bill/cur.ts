@@ -22,6 +22,10 @@ const costColumns = new Map([
   ['SavingsPlanCoveredUsage', 'savings_plan_savings_plan_effective_cost'],
 ]);
 
+/** The columns that `readCurLine` reads; a report has some hundred others. */
+export const isCurColumn = (name: string): boolean =>
+  [...needed, ...costColumns.values()].some((column) => column === name) || /^resource_?tags/i.test(name);
+
 /**
  * Null for a line without the tags of this deployment's clusters, and for one outside clusters.
  *
@@ -35,10 +39,14 @@ export function readCurLine(row: Row, deploymentId: string, file: string): BillL
   const tags = tagsOf(row, file);
   const cluster = Number(tags.get('ropewalkcluster') ?? Number.NaN);
   if (tags.get('ropewalkdeployment') !== deploymentId || !Number.isSafeInteger(cluster)) return null;
-  const fromMs = Date.parse(row.get('line_item_usage_start_date') ?? '');
-  const untilMs = Date.parse(row.get('line_item_usage_end_date') ?? '');
-  const dollars = Number(row.get(costColumn) || row.get('line_item_unblended_cost'));
-  if ([fromMs, untilMs, dollars].some(Number.isNaN)) throw noReport(file, 'has a line without a time or an amount');
+  const read = (column: string, parse: (text: string) => number): number => {
+    const value = parse(row.get(column) ?? '');
+    if (Number.isNaN(value)) throw noReport(file, `has a line with "${row.get(column)}" in its column ${column}`);
+    return value;
+  };
+  const fromMs = read('line_item_usage_start_date', Date.parse);
+  const untilMs = read('line_item_usage_end_date', Date.parse);
+  const dollars = read(row.get(costColumn) ? costColumn : 'line_item_unblended_cost', Number);
   return { cluster, what: whatOf(row.get('line_item_usage_type') ?? ''), micros: dollars * 1e6, fromMs, untilMs };
 }
 
@@ -80,5 +88,5 @@ const noReport = (file: string, why: string): RopewalkError =>
   new RopewalkError({
     code: 'VALIDATION',
     message: `${file} is no Cost and Usage report: it ${why}.`,
-    hint: 'Give the CSV files of a CUR 2.0 export with resource ids and tags (docs/costs.md).',
+    hint: 'Give the Parquet or CSV files of a CUR 2.0 export with resource ids and tags (docs/costs.md).',
   });

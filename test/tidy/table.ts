@@ -173,7 +173,7 @@ export const table: [prefix: string, row: Row][] = [
     'ops/',
     {
       own: /^(ops|store|providers|platform|schema|contracts|domain)\//,
-      packages: /^(node|csv-parse|zod|pg|@temporalio\/(client|common|envconfig))$/,
+      packages: /^(node|csv-parse|hyparquet|zod|pg|@temporalio\/(client|common|envconfig))$/,
     },
   ],
   [
