@@ -119,6 +119,7 @@ export function createStack(options: StackOptions): Stack {
     const wasClaimed = (await namespaceOwner(client)) !== null;
     const { deployment } = store;
     await prepareTemporal({
+      ...{ replacesLost: forgotten.length > 0, warn: say },
       ...{ ...claimant, connection, client, namespace, deployment, providers, settings },
     });
 

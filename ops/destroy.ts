@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { RopewalkError } from '../domain/errors.ts';
 import { exists } from '../providers/local/files.ts';
 import { type Configured, configuredProviders, manifests } from '../providers/manifests.ts';
-import { type Ended, endAll, type Found, listAll, type Where } from './end-all.ts';
+import { type Ended, endAll, type Found, listAll, placesOf } from './end-all.ts';
 import { findHost } from './host.ts';
 import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
@@ -74,17 +74,6 @@ async function deploymentOf({ home, deployment }: DestroyOptions): Promise<strin
     message: `the deployment is unknown: ${home} has no host.json`,
     hint: 'Name it with --deployment, or the right home with ROPEWALK_HOME.',
   });
-}
-
-async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
-  const betweenListsMs = manifest.kind === 'host' ? 200 : 2_000;
-  const placed = await provider.terminators();
-  return placed.map(({ place, provider: terminator }) => ({
-    where: place.region ?? manifest.title,
-    provider: terminator,
-    mayPass: manifest.mayPass,
-    betweenListsMs,
-  }));
 }
 
 /** A place whose list failed temporarily may still have resources. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../domain/owner.ts';
 import { groupByOwner } from '../domain/sweep/decide.ts';
+import type { Configured } from '../providers/manifests.ts';
 import type { CloudResource, ObservedInstance, Provider } from '../providers/provider.ts';
 
 /** This machine, or one region of a cloud. */
@@ -29,6 +30,18 @@ export interface Ended extends Where {
   removed: string[];
   remaining: string[];
   problem: string | null;
+}
+
+/** This machine, or each configured region of a cloud. */
+export async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
+  const betweenListsMs = manifest.kind === 'host' ? 200 : 2_000;
+  const placed = await provider.terminators();
+  return placed.map(({ place, provider: terminator }) => ({
+    where: place.region ?? manifest.title,
+    provider: terminator,
+    mayPass: manifest.mayPass,
+    betweenListsMs,
+  }));
 }
 
 /** Never rejects: a cloud that does not answer must not keep instances elsewhere alive. */

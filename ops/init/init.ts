@@ -107,6 +107,7 @@ function prepareNamespaceOf(
     };
     const wasClaimed = (await namespaceOwner(client)) !== null;
     const changes = await prepareTemporal({
+      ...{ replacesLost: forgotten.length > 0, warn: said.err },
       ...{ connection, client, namespace, host, home, deployment, providers, settings },
     });
     return { address, namespace, wasClaimed, isReplaced: forgotten.length > 0, changes: [...forgotten, ...changes] };

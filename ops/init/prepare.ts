@@ -11,6 +11,7 @@ import type { Configured } from '../../providers/manifests.ts';
 import type { DeploymentStore } from '../../store/deployment-port.ts';
 import { type Claimant, claimNamespace, type ReconcileTiming, refuseForeign } from './claim.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
+import { refuseRunning } from './running-instances.ts';
 import {
   ensureStuckWorkflowsSchedule,
   ensureSweepSchedule,
@@ -42,17 +43,23 @@ export interface Preparation extends Claimant {
   /** Providers whose places are swept. */
   providers: readonly Configured[];
   settings: PrepareSettings;
+  /** The operator has given up the earlier namespace and its instances. */
+  replacesLost: boolean;
+  /** For what could not be checked. */
+  warn: (line: string) => void;
 }
 
 /** Returns its changes, as sentences; empty when everything existed. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
-  const { connection, client, namespace, host, deployment, providers, settings } = preparation;
+  const { connection, client, namespace, host, deployment, providers, settings, replacesLost, warn } = preparation;
   const { deploymentId } = host;
   await refuseForeign(client, preparation);
   const row = await deployment.read();
   requireNamespace(namespace, { deploymentId, claimed: row?.temporalNamespace ?? null });
   const temporalNamespaceId = row?.temporalNamespaceId ?? null;
-  requireSameNamespace(await readNamespace(client), { deploymentId, temporalNamespaceId });
+  const found = await readNamespace(client);
+  requireSameNamespace(found, { deploymentId, temporalNamespaceId });
+  if (found.owner === null && !replacesLost) await refuseRunning(providers, deploymentId, warn);
   const changes = await prepareNamespace(connection, namespace, settings);
   // After the namespace exists: a wrong name that the server refuses must not be kept. Before its schedules: nothing may run
   // in a second namespace of this deployment.

@@ -17,7 +17,13 @@ export const subjects: Record<string, string[]> = {
       'test/agent/ec2-',
       'test/dev/doctor-ec2',
     ],
-    ...['test/integration/ec2', 'test/integration/gcp', 'test/integration/sweep-clouds', 'test/ops/destroy-clouds'],
+    ...[
+      'test/integration/ec2',
+      'test/integration/gcp',
+      'test/integration/sweep-clouds',
+      'test/ops/destroy-clouds',
+      'test/ops/init-clouds',
+    ],
   ],
   databases: [
     ...['test/store/', 'test/integration/postgres-', 'test/platform/', 'test/ops/backup', 'test/dev/moved-'],
