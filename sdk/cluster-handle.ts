@@ -13,6 +13,7 @@ import type { CallOptions } from './options.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { createResolveSources } from './own-address.ts';
 import { createRequest } from './request.ts';
+import { createUsable } from './usable-cluster.ts';
 
 export type StartClusterOptions = CreateCluster &
   ConnectionOptions &
@@ -54,7 +55,7 @@ export interface ClusterHandle extends AsyncDisposable {
 }
 
 /**
- * Starts a Dask cluster and waits for its first workers. Throws the errors of `clusters.create` and
+ * Starts a Dask cluster and waits for its first workers. While an earlier cluster of the same name ends, it waits. Throws the errors of `clusters.create` and
  * `clusters.waitForWorkers`. When the wait fails or is aborted, the new cluster is stopped.
  *
  * ```ts
@@ -70,7 +71,11 @@ export async function startCluster(options: StartClusterOptions): Promise<Cluste
   const { waitForWorkers: amount, shutdownOnClose, onCreated, ...input } = rest;
   const connection = resolveConnection({ apiUrl, token, addressUrl, fetch });
   const clusters = createClustersApi(createRequest(connection), createResolveSources(connection));
-  const created = await clusters.create(input, { ...(signal && { signal }) });
+  const created = await createUsable(clusters, input, {
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(pollMs !== undefined && { pollMs }),
+  });
   const handle = createHandle(clusters, created, shutdownOnClose ?? !created.existing);
   try {
     onCreated?.(created);

@@ -26,7 +26,7 @@ export interface WorkersWaitOptions extends ClusterWaitOptions {
 export type ReadCluster = (signal: AbortSignal | undefined) => Promise<Cluster>;
 
 export const defaultAmount = 0.3;
-const defaultTimeoutMs = 10 * 60_000;
+export const defaultTimeoutMs = 10 * 60_000;
 const maxViewLagMs = 10_000;
 
 export async function waitForWorkers(

@@ -12,7 +12,8 @@ afterEach(async () => {
 });
 
 interface Behaviour {
-  existing?: boolean;
+  /** Whether there is one of that name when the nth POST arrives, from 1. */
+  existing?: boolean | ((nth: number) => boolean);
   /** The view for the nth GET of the cluster, from 1. */
   view?: (nth: number) => Cluster;
   post?: (request: ReceivedRequest) => Reply | undefined;
@@ -22,13 +23,17 @@ async function standIn({ existing = false, view = () => aCluster(), post }: Beha
   StandIn & { options: Pick<StartClusterOptions, 'apiUrl' | 'token' | 'pollMs'>; posts: () => string[] }
 > {
   let looks = 0;
+  let creates = 0;
   const api = await startStandIn((request) => {
     const { method, path, body } = request;
     const wantsNew = !Object.entries(body ?? {}).some(([name, value]) => name === 'getOrCreate' && value === true);
-    if (path === '/v1/clusters' && existing && wantsNew) {
+    if (path === '/v1/clusters') creates += 1;
+    const exists = typeof existing === 'boolean' ? existing : existing(creates);
+    if (path === '/v1/clusters' && exists && wantsNew) {
       return anError(409, { code: 'NAME_TAKEN', message: 'there is one' });
     }
-    if (path === '/v1/clusters') return { status: 201, json: { number: 7, name: 'blue', existing, warnings: ['w'] } };
+    if (path === '/v1/clusters')
+      return { status: 201, json: { number: 7, name: 'blue', existing: exists, warnings: ['w'] } };
     if (method === 'POST') return post?.(request) ?? { status: 202, json: {} };
     if (path.endsWith('/credentials')) return { json: { schedulerAddress: 'tls://127.0.0.1:8786' } };
     looks += 1;
@@ -64,6 +69,23 @@ describe('startCluster', () => {
     expect(seen).toEqual([1, 2, 3]);
     expect(created).toEqual([{ number: 7, name: 'blue', existing: false, warnings: ['w'] }]);
     expect(api.posts()).toEqual(['']);
+  });
+
+  it('waits for the name of an ending cluster, which cannot be used', async () => {
+    // Each attempt is two requests while the earlier cluster has the name.
+    const api = await standIn({
+      existing: (nth) => nth <= 4,
+      view: (nth) => (nth <= 2 ? aCluster({ status: nth === 1 ? 'stopping' : 'stopped' }) : aCluster()),
+    });
+    const cluster = await startCluster({ ...api.options, name: 'blue' });
+    expect(cluster).toMatchObject({ existing: false });
+    expect(api.posts()).toHaveLength(5);
+
+    const ending = await standIn({ existing: true, view: () => aCluster({ status: 'stopping' }) });
+    const given = startCluster({ ...ending.options, name: 'blue', timeoutMs: 20 });
+    await expect(given).rejects.toThrow('cluster 7 is still ending and keeps the name blue until then');
+    await expect(given).rejects.toBeInstanceOf(ClusterTimeoutError);
+    expect(ending.requests.some(({ path }) => path.endsWith('/stop'))).toBe(false);
   });
 
   it('stops a cluster that does not start, and throws the reason', async () => {
