@@ -194,8 +194,11 @@ options = dict(word.split("=") for word in sys.argv[1:])
 cluster = ropewalk.Cluster(n_workers=[1, 2], package_sync=False, quiet=True, **options)
 client = cluster.get_client()
 client.submit(time.sleep, 0.1).result()
-print(cluster.number, flush=True)
 client.submit(time.sleep, 600).cancel()
+# The signal follows. Before the scheduler has the cancellation, it would leave the cluster busy.
+while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+    time.sleep(0.01)
+print(cluster.number, flush=True)
 time.sleep(600)
 """
 
