@@ -22,7 +22,7 @@ interface Flags extends ConnectionFlags {
 
 export function costCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('cost')
-    .description('Show the cost of instances, in US dollars. Approximate: prices are those at launch.')
+    .description('Show the cost of instances, in US dollars. Approximate: by list and spot prices, not by the bill.')
     .addOption(new Option('--by <what>', 'a row for each').choices(groupings).default('user'))
     .option('--since <time>', 'since then: a time, or how long ago (7d); 30 days unless given', parseSince)
     .option('--user <user>', 'only of this user')
