@@ -55,8 +55,9 @@ export interface ClusterHandle extends AsyncDisposable {
 }
 
 /**
- * Starts a Dask cluster and waits for its first workers. While an earlier cluster of the same name ends, it waits. Throws the errors of `clusters.create` and
- * `clusters.waitForWorkers`. When the wait fails or is aborted, the new cluster is stopped.
+ * Starts a Dask cluster and waits for its first workers; while an earlier cluster of the same name ends, it waits for that end.
+ * Throws the errors of `clusters.create` and `clusters.waitForWorkers`. When the wait fails or is aborted, the new cluster is
+ * stopped.
  *
  * ```ts
  * await using cluster = await startCluster({ workers: 2 });

@@ -74,6 +74,11 @@ export function hasEnded({ status }: Cluster): boolean {
   return status === 'stopped' || status === 'error';
 }
 
+/** It cannot be used any more. */
+export function isEnding(cluster: Cluster): boolean {
+  return cluster.status === 'stopping' || hasEnded(cluster);
+}
+
 /** The number of workers that `amount` means, of `wanted` workers. */
 export function countOf(amount: WorkerAmount, wanted: number): number {
   if (typeof amount === 'boolean') return amount ? wanted : 0;
@@ -95,7 +100,7 @@ function checkAlive(cluster: Cluster): void {
       `cluster ${number} runs the tasks of job ${job}: it has no Dask scheduler`,
     );
   }
-  if (status !== 'stopping' && !hasEnded(cluster)) return;
+  if (!isEnding(cluster)) return;
   const what = status === 'stopping' ? 'is stopping' : 'has ended';
   const why = reason === null ? '' : `: ${reason.text}`;
   throw new ClusterFailedError(cluster, reason?.code ?? 'STOPPED', `cluster ${number} ${what}${why}`);

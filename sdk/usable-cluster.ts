@@ -2,7 +2,7 @@
 // its end is waited for.
 import type { CreateCluster } from '../schema/clusters.ts';
 import { ClusterTimeoutError } from './cluster-errors.ts';
-import { type ClusterWaitOptions, defaultTimeoutMs } from './cluster-wait.ts';
+import { type ClusterWaitOptions, defaultTimeoutMs, isEnding } from './cluster-wait.ts';
 import type { ClustersApi } from './clusters.ts';
 import { sleep } from './sleep.ts';
 
@@ -26,7 +26,7 @@ export async function createUsable(
     const created = await clusters.create(input, options);
     if (!created.existing) return created;
     const cluster = await clusters.get(created.number, options);
-    if (!endings.has(cluster.status)) return created;
+    if (!isEnding(cluster)) return created;
     if (Date.now() - sinceMs > timeoutMs) {
       const text = `cluster ${cluster.number} is still ending and keeps the name ${cluster.name} until then`;
       throw new ClusterTimeoutError(cluster, text);
@@ -34,5 +34,3 @@ export async function createUsable(
     await sleep(Math.min(pollMs, pauseMs), signal);
   }
 }
-
-const endings: ReadonlySet<string> = new Set(['stopping', 'stopped', 'error']);
